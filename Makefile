@@ -10,7 +10,7 @@
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
-# make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults and the converter on every
+# make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults, estimates and the converter on every
 #              Python (two hours), then over public code that is brought; exit 77 where it is absent
 # make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
@@ -24,7 +24,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -91,7 +91,7 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints rank-training graphs networks kernels fuzz soak suites precision faults comparing checks converter-everywhere
+acceptance: $(STAMP) rank-checkpoints rank-training graphs networks kernels fuzz soak suites precision faults comparing checks effort converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
@@ -156,6 +156,12 @@ comparing: $(STAMP)
 	$(PYTHON) -m benchmarks.compare_page
 	$(PYTHON) -m benchmarks.compare_speed $(if $(PACKAGE),--package $(PACKAGE))
 	$(PYTHON) -m benchmarks.vendor_comparison $(if $(PACKAGE),--package $(PACKAGE)) || [ $$? -eq 77 ]
+
+# What the report says of work: the estimate beside lines that people changed (PAIRS=FILE names pairs of local copies), and decisions
+# for each 100 places (ZOO=DIR is a checkout of the vendor's model zoo). Each says what is missing where it is not brought.
+effort: $(STAMP)
+	$(PYTHON) -m benchmarks.effort_calibration $(PAIRS) || [ $$? -eq 77 ]
+	$(PYTHON) -m benchmarks.decisions_per_place $(ZOO) || [ $$? -eq 77 ]
 
 # Forty planted errors that a check has to name, and twenty scripts without one.
 checks: $(STAMP)

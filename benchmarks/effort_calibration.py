@@ -1,12 +1,13 @@
 """How well the estimate of effort orders public projects: pairs of an original repository and its published NPU version.
 
-    python -m benchmarks.effort_calibration pairs PAIRS.txt       a line a pair: NAME ORIGINAL-FOLDER MIGRATED-FOLDER
-    python -m benchmarks.effort_calibration decisions TREE...     decisions for each 100 places, and sentences that stand twice
+    python -m benchmarks.effort_calibration PAIRS.txt       a line a pair: NAME ORIGINAL-FOLDER MIGRATED-FOLDER
 
-For a pair it prints the estimate for the original's files that the other version has, too, and the lines that people changed
-there beyond what our converter changes: code lines that their version adds or takes out and ours does not. Spearman's rank
-correlation follows, with its interval of 95 % (bootstrap): with all these lines, and with those that name TensorFlow or the
-NPU. Pairs whose files are not alike are left out and named.
+Both folders are local copies of public repositories, which are only read; relative ones are looked for beside the file, and what
+stands behind a # is passed over. For a pair it prints the estimate for the original's files that the other version has, too, and
+the lines that people changed there beyond what our converter changes: code lines that their version adds or takes out and ours
+does not. Spearman's rank correlation follows, with its interval of 95 % (bootstrap): with all these lines, and with those that
+name TensorFlow or the NPU. Pairs whose files are not alike are left out and named. Exit code: 77 where the file or a folder that
+it names is absent, 1 where fewer than three pairs are left, else 0, whatever the correlation is.
 """
 
 from __future__ import annotations
@@ -32,6 +33,12 @@ from tf2npu.report.effort import effort
 from tf2npu.report.model import Report
 from tf2npu.report.rule_facts import RuleTexts
 
+ABSENT = 77
+"""Exit code of a check that could not be made for want of what it checks; the one that automake has for it."""
+TARGET = 0.6
+"""The correlation that is wanted; what is measured is published whatever it is."""
+LEAST_PAIRS = 3
+"""Pairs without which a rank correlation says nothing."""
 LEAST_FILES = 1
 """Files that both versions must have, and that refer to TensorFlow."""
 LEAST_ALIKE = 0.5
@@ -127,8 +134,35 @@ def interval(estimates: list[float], lines: list[int]) -> tuple[float, float]:
     return float(np.quantile(found, 0.025)), float(np.quantile(found, 0.975))
 
 
-def show_pairs(file: Path) -> int:
-    found = [measured(*_words(line)) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pairs", type=Path, nargs="?", metavar="PAIRS.txt", help="a line a pair: NAME ORIGINAL MIGRATED")
+    file = parser.parse_args(arguments).pairs
+    if file is None or not file.is_file():
+        print(
+            f"{file or 'PAIRS.txt'}: no file of pairs, so nothing was measured. Write one, a line a pair: NAME ORIGINAL MIGRATED,"
+        )
+        print("the last two folders with a public repository and its published NPU version (ModelZoo-TensorFlow has many).")
+        return ABSENT
+    lines = [line.partition("#")[0] for line in file.read_text(encoding="utf-8").splitlines()]
+    named = [_words(line, file) for line in lines if line.strip()]
+    absent = [f"absent: {name}, {folder}" for name, *folders in named for folder in folders if not folder.is_dir()]
+    found = [measured(*pair) for pair in named if pair[1].is_dir() and pair[2].is_dir()]
+    enough = show(found)
+    print("\n".join(absent), end="\n" if absent else "")
+    return ABSENT if absent else int(not enough)
+
+
+def _words(line: str, file: Path) -> tuple[str, Path, Path]:
+    """The name and the folders of a line."""
+    words = line.split()
+    if len(words) != 3:
+        sys.exit(f"{file}: a line is no NAME ORIGINAL MIGRATED: {line.strip()!r}")
+    return words[0], file.parent / words[1], file.parent / words[2]
+
+
+def show(found: list[Pair]) -> bool:
+    """Print the table and the correlations; False where too few pairs are alike."""
     kept = [pair for pair in found if pair.files >= LEAST_FILES and pair.alike >= LEAST_ALIKE]
     print("| project | files | alike | decisions | places | estimate, hours | lines ours | lines beyond | about TensorFlow |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -138,47 +172,18 @@ def show_pairs(file: Path) -> int:
     for p in found:
         if p not in kept:
             print(f"Left out: {p.name}, {p.files} files that both versions have, {p.alike:.2f} alike.")
-    if len(kept) < 3:
+    if len(kept) < LEAST_PAIRS:
         print("Fewer than three pairs: no correlation is told.")
-        return 1
+        return False
     estimates = [p.minutes for p in kept]
     for title, lines in (("all lines", [p.beyond for p in kept]), ("lines about TensorFlow", [p.about for p in kept])):
+        if min(len({*estimates}), len({*lines})) < 2:
+            print(f"Spearman with {title}: all pairs have the same, so that nothing is ranked.")
+            continue
         low, high = interval(estimates, lines)
         found_here = spearmanr(estimates, lines).statistic
-        print(f"Spearman with {title} over {len(kept)} pairs: {found_here:.2f} (95 %: {low:.2f} to {high:.2f})")
-    return 0
-
-
-def _words(line: str) -> tuple[str, Path, Path]:
-    name, original, migrated = line.split()
-    return name, Path(original), Path(migrated)
-
-
-def show_decisions(trees: list[Path]) -> int:
-    """Decisions for each 100 places; exit 1 where a sentence stands twice."""
-    print("| tree | files | decisions | places | decisions per 100 places | sentences twice |")
-    print("|---|---|---|---|---|---|")
-    twice = 0
-    for tree in trees:
-        report, _ = converted(tree)
-        left = decisions(report, RuleTexts(report))
-        places = sum(decision.n_places for decision in left)
-        said = Counter((decision.label, decision.facts.id, decision.message) for decision in left)
-        again = sum(number - 1 for number in said.values())
-        twice += again
-        print(
-            f"| {tree.name} | {len(report.files)} | {len(left)} | {places} | {100 * len(left) / max(places, 1):.1f} | {again} |"
-        )
-    return 1 if twice else 0
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = parser.add_subparsers(dest="kind", required=True)
-    kinds.add_parser("pairs").add_argument("file", type=Path)
-    kinds.add_parser("decisions").add_argument("trees", type=Path, nargs="+")
-    asked = parser.parse_args()
-    return show_pairs(asked.file) if asked.kind == "pairs" else show_decisions(asked.trees)
+        print(f"Spearman with {title} over {len(kept)} pairs: {found_here:.2f} (95 %: {low:.2f} to {high:.2f}); target {TARGET}")
+    return True
 
 
 if __name__ == "__main__":
