@@ -19,9 +19,34 @@ from tf2npu.report.model import Lines
 WORK = (Level.MANUAL, Level.UNSUPPORTED)
 TF = "import tensorflow as tf\n"
 INTEGER = "tf.flags.DEFINE_integer('pool_size', 50, 'n')"
+KEEP = (
+    "keep = tf.reshape({mask}, tf.concat([tf.shape({mask}), tf.ones_like(tf.shape(x)[tf.rank({mask}):])], 0))  # x's rank\n"
+    "kept = tf.where(tf.broadcast_to(keep, tf.shape(x)), x, tf.zeros_like(x))"
+)
 # Source below the import, the rule, and the code that a person writes.
 WRITTEN = [
-    ("y = tf.boolean_mask(self.box[0], n > 3)", "NPU921", "tf.where(n > 3, self.box[0], tf.zeros_like(self.box[0]))"),
+    ("y = tf.boolean_mask(x, m)", "NPU921", KEEP.format(mask="m")),
+    ("y = tf.boolean_mask(x, n > 3)", "NPU921", f"keep = n > 3\n{KEEP.format(mask='keep')}"),
+    ("y = tf.boolean_mask(f(z), m)", "NPU921", f"values = f(z)\n{KEEP.format(mask='m').replace('x', 'values')}"),
+    ("from tensorflow.python.ops import array_ops\ni = array_ops.where(a > b)", "NPU921",
+     "tf.where(a > b, x, tf.zeros_like(x))  # x: what is taken from these places"),
+    ("y = tf.contrib.tpu.cross_replica_sum(x + 1)", "NPU943",
+     "hccl_ops.allreduce(x + 1, 'sum')  # from npu_bridge.npu_init import hccl_ops"),
+    ("c = tf.contrib.tpu.RunConfig(save_checkpoints_steps=9 if get_rank_id() == 0 else None)", "NPU929",
+     "save_checkpoints_steps=9 if get_rank_id() == 0 else 0"),
+    ("n = None if get_rank_id() > 0 else 9\nc = tf.contrib.tpu.RunConfig(save_checkpoints_steps=n)", "NPU929",
+     "n = 0 if get_rank_id() > 0 else 9"),
+    ("from tensorflow.core.protobuf import rewriter_config_pb2 as pb\nc = tf.ConfigProto()\n"
+     "c.graph_options.rewrite_options.remapping = pb.RewriterConfig.ON", "NPU712",
+     "c.graph_options.rewrite_options.remapping = pb.RewriterConfig.OFF"),
+    ("if names.has_key('a'):\n    tf.ones(1)", "NPU962", "'a' in names"),
+    ("q = tf.contrib.slim.prefetch_queue.prefetch_queue(batch, capacity=2 * n)", "NPU924", "dataset = dataset.prefetch(2 * n)"),
+    ("p = tf.contrib.slim.dataset_data_provider.DatasetDataProvider(dataset=d, shuffle=True, **kw)", "NPU924",
+     "dataset = tf.data.TFRecordDataset(d.data_sources).map(parse)"),
+    ("n, b = tf.contrib.training.bucket_by_sequence_length(n, t, 8, bounds)", "NPU924",
+     "dataset = dataset.apply(tf.data.experimental.bucket_by_sequence_length(length, bounds, [8] * (len(bounds) + 1), "
+     "drop_remainder=True))  # length: gives that of an example"),
+    ("r = tf.train.QueueRunner(q, [op])", "NPU911", "dataset = dataset.prefetch(tf.data.experimental.AUTOTUNE)"),
     ("i = tf.image.non_max_suppression(b, s, 9,)", "NPU921",
      "selected, n_selected = tf.image.non_max_suppression_padded(b, s, 9, pad_to_max_output_size=True)"),
     ("o = tf.train.experimental.enable_mixed_precision_graph_rewrite(opt, 128)", "NPU507",
@@ -35,7 +60,10 @@ WRITTEN = [
 ]  # fmt: skip
 # Source for which no code can be told: what stands there would be made twice, or is not seen.
 NOT_TOLD = [
-    ("y = tf.boolean_mask(tf.random.normal([3]), m)", "NPU921"),
+    ("y = tf.boolean_mask(keep, m)", "NPU921"),
+    ("y = tf.tpu.cross_replica_sum(x, groups)", "NPU943"),
+    ("q = tf.PriorityQueue(9, [tf.int32], [[]])", "NPU924"),
+    ("c = tf.ConfigProto()\nc.graph_options.rewrite_options.remapping = flag", "NPU712"),
     ("y = tf.boolean_mask(x, m, axis=1)", "NPU921"),
     ("y = tf.boolean_mask(*args)", "NPU921"),
     ("i = tf.image.non_max_suppression(b, s, 9, 0.5, 0.1, 'name')", "NPU921"),
@@ -96,6 +124,6 @@ def test_only_code_that_replaces_its_place_is_a_fix_for_editors() -> None:
     (file,) = report.files
     fixes = {f.rule: Fixes(file).of(f) for f in file.findings if f.level in WORK}
     assert fixes["NPU921"] == [] and [change.new for change in fixes["NPU969"]] == [INTEGER]
-    assert "tf.zeros_like" not in as_sarif.render(report), "an editor would put it in the place"
+    assert "tf.broadcast_to" not in as_sarif.render(report), "an editor would put it in the place"
     again = as_json.load(as_json.render(report))
     assert [f for _, f in again.findings()] == [f for _, f in report.findings()]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import tensorflow.compat.v1 as tf
 
 from tf2npu.convert import convert_source
 
 X = np.arange(12, dtype=np.float32).reshape(6, 2)
-MASK = np.array([True, False, True, True, False, False])
 
 
 def written(source: str, rule: str) -> str:
@@ -17,13 +17,26 @@ def written(source: str, rule: str) -> str:
     return code
 
 
-def test_a_sum_over_what_a_mask_picks_is_that_over_the_masked_tensor() -> None:
-    code = written("y = tf.boolean_mask(x, mask)", "NPU921")
+@pytest.mark.parametrize("of_mask", [1, 2, 3])
+@pytest.mark.parametrize("call", ["tf.boolean_mask(x, mask)", "tf.boolean_mask(tf.abs(x), mask & mask)"])
+@pytest.mark.parametrize("rows", [6, None])
+def test_a_sum_over_what_a_mask_picks_is_that_over_the_masked_tensor(of_mask: int, call: str, rows: int | None) -> None:
+    code = written(f"y = {call}", "NPU921")
+    values = np.random.default_rng(of_mask).normal(size=(6, 4, 3)).astype(np.float32)
+    values[0, 0, 0] = np.inf  # which times 0 is no 0
+    chosen = np.random.default_rng(0).random(values.shape[:of_mask]) < 0.5
+    chosen.flat[0] = False
     with tf.Graph().as_default(), tf.Session() as session:
-        x, mask = tf.constant(X), tf.constant(MASK)
-        picked, kept = tf.boolean_mask(x, mask), eval(code, {"tf": tf, "x": x, "mask": mask})
-        assert kept.shape.as_list() == [6, 2]
-        assert np.array_equal(session.run(tf.reduce_sum(kept, 0)), session.run(tf.reduce_sum(picked, 0)))
+        x, mask = tf.placeholder(tf.float32, [rows, 4, 3]), tf.placeholder(tf.bool, [rows, *chosen.shape[1:]])
+        names: dict[str, object] = {"tf": tf, "x": x, "mask": mask}
+        picked = eval(call, names)
+        exec(code, names)
+        assert names["kept"].shape.as_list() == [rows, 4, 3]
+        fed = {x: values, mask: chosen}
+        kept = session.run(names["kept"], fed)
+    with tf.Session(graph=picked.graph) as session:
+        wanted = session.run(picked, fed)
+    assert np.array_equal(kept[chosen], wanted) and not kept[~chosen].any()
 
 
 def test_padded_suppression_selects_the_same_boxes() -> None:

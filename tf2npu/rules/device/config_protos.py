@@ -76,7 +76,9 @@ def session_options(site: Site) -> None:
     elif name == f"{_REWRITE}.disable_model_pruning" and site.resolve(value) != "False":
         site.unsupported("Model pruning must stay on for the NPU: remove this line.")
     elif name in (f"{_REWRITE}.remapping", f"{_REWRITE}.memory_optimization") and not site.source(value).endswith("OFF"):
-        site.unsupported("npu_config_proto switches this optimization off, as the NPU needs it: set it to RewriterConfig.OFF.")
+        message = "npu_config_proto switches this optimization off, as the NPU needs it: set it to RewriterConfig.OFF."
+        config = site.source(value.value) if isinstance(value, cst.Attribute) else ""
+        site.unsupported(message, f"{site.source(site.node)} = {config}.OFF" if config.endswith("RewriterConfig") else "")
 
 
 @rule(

@@ -8,6 +8,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.entry_block import is_guard
 from tf2npu.rules.facts.tpu_branches import is_for_tpu
+from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
@@ -61,8 +62,14 @@ def tpu_call(call: Call) -> None:
     if call.name in _RESOLVERS:
         return _resolver(call)
     root = next(root for root in _ROOTS if call.name.startswith(f"{root}."))
-    say = call.info if is_for_tpu(call) else call.unsupported
-    return say(f"This runs on a TPU only: {_INSTEAD[call.name[len(root) + 1 :]]}.")
+    message = f"This runs on a TPU only: {_INSTEAD[call.name[len(root) + 1 :]]}."
+    return call.info(message) if is_for_tpu(call) else call.unsupported(message, _code(call))
+
+
+def _code(call: Call) -> str:
+    """The sum over all ranks; "" for one over groups of them, which have to be made first, and for other calls."""
+    x = given(call, "x", 0) if call.name.endswith(".cross_replica_sum") and len(call.args) == 1 else ""
+    return f"hccl_ops.allreduce({x}, 'sum')  # from npu_bridge.npu_init import hccl_ops" if x else ""
 
 
 def _resolver(call: Call) -> None:

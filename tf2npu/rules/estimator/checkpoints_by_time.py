@@ -65,14 +65,31 @@ def checkpoints_by_time(call: Call) -> None:
     value = call.value(steps)
     is_none = value is not None and call.resolve(value) == "None" and enclosing_block(call.script, call.node) is not None
     if is_none or _is_none_on_some_ranks(call, value):
-        call.manual(f"Write {steps}=0 for a rank that saves nothing: None means TensorFlow's default of every 600 seconds.")
+        message = f"Write {steps}=0 for a rank that saves nothing: None means TensorFlow's default of every 600 seconds."
+        call.manual(message, _with_zero(call, steps, value))
+
+
+def _with_zero(call: Call, steps: str, value: cst.BaseExpression | None) -> str:
+    """The argument, or the variable that is given, with 0 where it is None."""
+    chosen = _chosen(call, value)
+    if not isinstance(chosen, cst.IfExp):
+        return f"{steps}=0"
+    parts = ["0" if call.source(part) == "None" else call.source(part) for part in (chosen.body, chosen.orelse)]
+    name = f"{call.source(value)} = " if isinstance(value, cst.Name) else f"{steps}="
+    return f"{name}{parts[0]} if {call.source(chosen.test)} else {parts[1]}"
+
+
+def _chosen(call: Call, value: cst.BaseExpression | None) -> cst.BaseExpression | None:
+    """What is given for the steps, also through a variable."""
+    if isinstance(value, cst.Name) and value.value != "None":
+        bindings = call.scope.lookup(value.value)
+        return bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
+    return value
 
 
 def _is_none_on_some_ranks(call: Call, value: cst.BaseExpression | None) -> bool:
     """Whether the steps are `n if rank == 0 else None`, where they are given or in the variable that is."""
-    if isinstance(value, cst.Name):
-        bindings = call.scope.lookup(value.value)
-        value = bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None
+    value = _chosen(call, value)
     if not isinstance(value, cst.IfExp) or not mentions_rank(call.source(value.test)):
         return False
     return any(isinstance(part, cst.Name) and part.value == "None" for part in (value.body, value.orelse))

@@ -106,6 +106,8 @@ def _pipeline_code(call: Call, name: str) -> str:
             if size
             else ""
         )
+    if name == "QueueRunner":
+        return f"dataset = dataset.prefetch({tf}.data.experimental.AUTOTUNE)" if tf else ""
     keyword, function = _PRODUCERS.get(name, ("", ""))
     items = given(call, keyword, 0) if keyword else ""
     if not tf or not items:

@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.written_code import given
+from tf2npu.rules.facts.written_code import can_be_repeated, given
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call
 from tf2npu.scanner.tree_walk import dotted_name
@@ -28,6 +28,10 @@ _INSTEAD = {
 _OF_FILES = ("TFRecordReader", "TextLineReader", "WholeFileReader", "IdentityReader")
 """Readers whose dataset needs the files alone."""
 _QUEUES = ("FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue", "PriorityQueue")
+_WITH_CODE = ("PaddingFIFOQueue", "RandomShuffleQueue")
+"""Queues that a dataset takes the place of: a FIFOQueue runs as it is, and no dataset sorts by a priority."""
+_PREFETCHED = 8
+"""Capacity that prefetch_queue of tf.contrib.slim has where none is given."""
 _TABLE = {
     **{f"tensorflow.{name}": code for name, code in _INSTEAD.items()},
     **{f"tensorflow.{name}": "tf.data (from_generator, shuffle, padded_batch, prefetch)" for name in _QUEUES},
@@ -156,16 +160,32 @@ def _code(call: Call) -> str:
     if name in _OF_FILES:
         return f"dataset = {_INSTEAD[name].replace('tf.', f'{tf}.')}"
     if name.endswith("DatasetDataProvider"):
-        files = given(call, "dataset", 0)
-        return f"dataset = {tf}.data.TFRecordDataset({files}.data_sources).map(parse)" if files.isidentifier() else ""
-    return _queue_code(call, tf, name.rpartition(".")[2]) if name.endswith(_QUEUES) else ""
+        files = call.value("dataset", 0)  # given by its name also where more comes out of **kwargs
+        return (
+            f"dataset = {tf}.data.TFRecordDataset({files.value}.data_sources).map(parse)" if isinstance(files, cst.Name) else ""
+        )
+    if name.endswith("prefetch_queue"):
+        return f"dataset = dataset.prefetch({given(call, 'capacity', 1) or _PREFETCHED})"
+    if name.endswith("bucket_by_sequence_length"):
+        return _bucket_code(call, tf)
+    return _queue_code(call, tf, name.rpartition(".")[2]) if name.endswith(_WITH_CODE) else ""
+
+
+def _bucket_code(call: Call, tf: str) -> str:
+    """Batches of examples of like length, with the boundaries and the size of batches that are given."""
+    size, boundaries = given(call, "batch_size", 2), given(call, "bucket_boundaries", 3)
+    if not size or not can_be_repeated(call.value("bucket_boundaries", 3)):
+        return ""
+    sizes = f"[{size}] * (len({boundaries}) + 1)"
+    buckets = f"{tf}.data.experimental.bucket_by_sequence_length(length, {boundaries}, {sizes}, drop_remainder=True)"
+    return f"dataset = dataset.apply({buckets})  # length: gives that of an example"
 
 
 def _queue_code(call: Call, tf: str, name: str) -> str:
     """Elements that a function of Python yields, as many of them at hand as the queue held."""
     at = 2 if name == "RandomShuffleQueue" else 1
     capacity, types = given(call, "capacity", 0), _several(call, "dtypes", at)
-    if name == "PriorityQueue" or not types or not capacity:
+    if not types or not capacity:
         return ""
     shapes = _several(call, "shapes", at + 1)
     given_shapes = f", {shapes}" if shapes else ""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
 from tf2npu.rules.facts.written_code import called, can_be_repeated, given
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
-    "boolean_mask": "x * tf.cast(mask, x.dtype), and divide by tf.reduce_sum(mask) where a mean is taken",
+    "boolean_mask": "tf.where(mask, x, tf.zeros_like(x)) with a mask of as many dimensions as x, and divide by the number of "
+    "what it keeps where a mean is taken",
     "where": "tf.where(condition, x, tf.zeros_like(x)), which keeps the shape of x",
     "unique": "tf.data.experimental.unique() in the pipeline, or pad to a fixed length",
     "unique_with_counts": "tf.math.unsorted_segment_sum over a fixed number of segments",
@@ -21,6 +24,14 @@ _INSTEAD = {
     "sparse_tensor_to_dense": "tf.scatter_nd with a static output shape",
 }
 
+_MASKED = (
+    "keep = {tf}.reshape({mask}, {tf}.concat([{tf}.shape({mask}), {tf}.ones_like({tf}.shape({x})[{tf}.rank({mask}):])], 0))"
+    "  # {x}'s rank\n"
+    "kept = {tf}.where({tf}.broadcast_to(keep, {tf}.shape({x})), {x}, {tf}.zeros_like({x}))"
+)
+"""Zeros in the place of what a mask leaves out, also where the mask has fewer dimensions: tf.where of 1.15 takes one or all."""
+_NAMES = re.compile(r"\b(?:keep|kept|values)\b")
+"""Names that the code gives, and that may mean something else where they are used."""
 _DENSE = ("sparse.to_dense", "sparse_tensor_to_dense")
 _MOST_BY_POSITION = 5
 """Arguments that non_max_suppression and non_max_suppression_padded of TensorFlow 1.15 have in the same order."""
@@ -34,7 +45,7 @@ _MOST_BY_POSITION = 5
     done_when="The shape of the result prints with a number for every dimension but that of the batch.",
     source="TensorFlow adapter porting guide: dynamic shapes; shape functions of TensorFlow 1.15's ops",
     examples=(
-        Example.same("y = tf.boolean_mask(x, m)", level="manual", write="y = x * tf.cast(m, x.dtype)"),
+        Example.same("y = tf.boolean_mask(x, m)", level="manual", write="y = tf.where(m, x, tf.zeros_like(x))"),
         Example.same("i = tf.where(c)", level="manual"),
         Example.same("y = tf.where(c, a, b)", note="as many elements as a"),
         Example.same("d = tf.data.Dataset.range(3).filter(lambda x: tf.size(tf.where(x)) > 0)", note="runs on the host"),
@@ -58,13 +69,11 @@ def data_dependent_shape(call: Call) -> None:
 
 def _code(call: Call, name: str) -> str:
     """What has a fixed shape, with the arguments that are given here; "" where they do not tell enough."""
-    tf = call.script.tensorflow_name
+    tf = call.script.tensorflow_name or ("array_ops" if call.source(call.node.func) == "array_ops.where" else "")
     if not tf or call.has_star_args:
         return ""
     if name == "boolean_mask":
-        tensor, mask = given(call, "tensor", 0), given(call, "mask", 1)
-        is_plain = mask and can_be_repeated(call.value("tensor", 0)) and call.arg("axis", 3) is None
-        return f"{tf}.where({mask}, {tensor}, {tf}.zeros_like({tensor}))" if is_plain else ""
+        return _masked(call, tf)
     if name == "where" and (condition := given(call, "condition", 0)):
         return f"{tf}.where({condition}, x, {tf}.zeros_like(x))  # x: what is taken from these places"
     if name == "image.non_max_suppression" and sum(arg.keyword is None for arg in call.args) <= _MOST_BY_POSITION:
@@ -74,3 +83,18 @@ def _code(call: Call, name: str) -> str:
         sparse = given(call, "sp_input", 0)
         return f"{tf}.scatter_nd({sparse}.indices, {sparse}.values, shape)  # shape: a list of numbers"
     return ""
+
+
+def _masked(call: Call, tf: str) -> str:
+    """The tensor with zeros in the place of what the mask leaves out; "" for a mask of other dimensions than the first ones."""
+    x, mask = given(call, "tensor", 0), given(call, "mask", 1)
+    if not x or not mask or call.arg("axis", 3) is not None or _NAMES.search(f"{x} {mask}"):
+        return ""
+    lines = []
+    if not can_be_repeated(call.value("mask", 1)):
+        lines.append(f"keep = {mask}")
+        mask = "keep"
+    if not can_be_repeated(call.value("tensor", 0)):
+        lines.append(f"values = {x}")
+        x = "values"
+    return "\n".join([*lines, _MASKED.format(tf=tf, x=x, mask=mask)])

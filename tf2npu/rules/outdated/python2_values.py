@@ -76,7 +76,7 @@ def python2_value(site: Site) -> None:
             continue
         site.fix.site = script.tree.span(node)
         if mend is None:
-            site.manual(message)
+            site.manual(message, _question(site, node))
             continue
         changed, change = mend
         if id(changed) not in mended:
@@ -145,6 +145,13 @@ def _methods(script: Script) -> Iterator[_Found]:
                     yield call, f"dict.{method} is gone since Python 3.0: {_DICT_METHODS[method]} is written.", mend
                 else:
                     yield call, f"dict.{method} is gone since Python 3.0: write {_DICT_METHODS[method]}.", None
+
+
+def _question(site: Site, node: cst.CSTNode) -> str:
+    """`d.has_key(x)` as `x in d`; "" for another call."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute) or node.func.attr.value != "has_key":
+        return ""
+    return f"{site.source(node.args[0].value)} in {site.source(node.func.value)}"
 
 
 def _is_gone_through(script: Script, call: cst.Call, scope: Scope) -> bool:
