@@ -11,10 +11,13 @@ from tests.report.samples import result
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report import as_html, as_sarif
 from tf2npu.report.build import build
+from tf2npu.report.cards import MOST_CARDS, addresses
 from tf2npu.report.decisions import decided, decisions, report_id, who_decided
 from tf2npu.report.effort import minutes_of
 from tf2npu.report.localized import localized
+from tf2npu.report.model import FileReport, Report
 from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.view import View
 
 
 class Elements(HTMLParser):
@@ -177,3 +180,22 @@ def test_who_decided_is_told_with_numbers():
     assert [one.answer.who for one in decided(report, RuleTexts(report))] == ["", "Ann", "Bob"]
     results = json.loads(as_sarif.render(report))["runs"][0]["results"]
     assert [one["suppressions"][0]["justification"] for one in results] == ["Ann", "Ann", "Bob", "decided: accept"]
+
+
+def test_steps_and_work_of_the_first_page_lead_to_the_cards():
+    files = [
+        FileReport(f"f{n}.py", Status.CONVERTED, [Finding("NPU922", Level.MANUAL, Span(1, 1, 1, 2), f"Look at number {n}.")])
+        for n in range(MOST_CARDS + 3)
+    ]
+    texts = {name: text for name, text in as_html.Pages(Report(files)).texts() if name.endswith(".html")}
+    ids = {name: set(re.findall(r'id="(d-[0-9a-f]+)"', text)) for name, text in texts.items()}
+    for section in ("next_steps", "left_to_do"):
+        part = texts["index.html"].split(f'<section id="{section}"')[1].split("</section>")[0]
+        links = re.findall(r'href="(decisions(?:-\d+)?\.html)#(d-[0-9a-f]+)"', part)
+        assert links and all(anchor in ids[name] for name, anchor in links)
+    view = View(Report(files))
+    ways = addresses(view)
+    assert len(ways) == len(files) and any(way.startswith("decisions-2.html#") for way in ways.values())
+    for way in ways.values():
+        name, _, anchor = way.partition("#")
+        assert anchor in ids[name]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.report.test_json import CHECK
+from tests.report.test_json import CHECK, RUN
 from tf2npu import run_report
 from tf2npu.convert import convert_source
 from tf2npu.report import folder, record
@@ -116,3 +117,15 @@ def test_who_writes_a_report_again_keeps_its_language_and_prefix(report, tmp_pat
     run_report.write_again(again, tmp_path / "a")
     after = {path.name: path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
     assert {name: after[name] for name in before} == before
+
+
+def test_pages_of_runs_go_with_the_runs_and_other_formats_stay(tmp_path: Path, report: Report) -> None:
+    ran = replace(report, run=RUN, earlier_runs=[{**RUN, "script": "other.py"}])
+    folder.write(ran, tmp_path, ["html", "json", "one-file", "csv"])
+    assert {"runs.html", "run-2.html"} <= {path.name for path in tmp_path.iterdir()}
+    folder.write(report, tmp_path, ["html"], keep=True)
+    left = {path.name for path in tmp_path.glob("*.*")}
+    assert not {"runs.html", "run-2.html"} & left
+    assert {"index.html", "report.html", "report.json", "findings.csv"} <= left
+    folder.write(ran, tmp_path, ["json"], keep=True)
+    assert (tmp_path / "index.html").exists(), "pages stay where others are asked for"

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from tf2npu.findings import Finding
 from tf2npu.report.choices import CHOICES, EDIT, SUPPRESS, choices_of, comment_of
 from tf2npu.report.decisions import FAILED, Decided, Decision
 from tf2npu.report.file_parts import row_of
+from tf2npu.report.listing import page_of_list
 from tf2npu.report.model import FileReport, Lines
 from tf2npu.report.places import n_places
 from tf2npu.report.view import Site, View
 
+CARDS = "decisions"
+"""The name of the pages of cards."""
+One = TypeVar("One", bound=Decision | Decided)
+"""What has a card."""
 MOST_PLACES = 50
 """Places that a card lists: a screen or two. The list of findings has the rest."""
 MOST_CARDS = 100
@@ -143,17 +149,22 @@ def folders(view: View, decision: Decision | Decided) -> list[Folder]:
     return [Folder(name, sum(counts), tuple(sites)) for name, (counts, sites) in found.items() if sites]
 
 
-def packed(cards: Sequence[Card | Decided]) -> list[list[Card | Decided]]:
-    """The cards of each page, at least one page."""
+def addresses(view: View) -> dict[str, str]:
+    """The way from the report's folder to the card of each decision, by the decision's id."""
+    pages = enumerate(packed(view.decisions), 1)
+    return {one.id: f"{page_of_list(CARDS, number)}#d-{one.id}" for number, page in pages for one in page}
+
+
+def packed(cards: Sequence[One]) -> list[list[One]]:
+    """What stands on each page, at least one page; more behind moves nothing before."""
     return list(_packed(cards)) or [[]]
 
 
-def _packed(cards: Sequence[Card | Decided]) -> Iterator[list[Card | Decided]]:
-    page: list[Card | Decided] = []
+def _packed(cards: Sequence[One]) -> Iterator[list[One]]:
+    page: list[One] = []
     weight = 0
     for card in cards:
-        sites = card.decision.sites if isinstance(card, Card) else card.sites
-        own = _ELEMENTS_OF_A_CARD + _ELEMENTS_OF_A_PLACE * min(MOST_PLACES, len(sites))
+        own = _ELEMENTS_OF_A_CARD + _ELEMENTS_OF_A_PLACE * min(MOST_PLACES, len(card.sites))
         if page and (len(page) >= MOST_CARDS or weight + own > _MOST_WEIGHT):
             yield page
             page, weight = [], 0

@@ -209,8 +209,7 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
     except BaseException:
         _sweep(place)
         raise
-    own = tuple(f"{name}/" for name in FOLDERS) if "html" in formats else ()
-    kept = {name for name in earlier.names if keep and not name.startswith(own)}
+    kept = {name for name in earlier.names if keep and not ("html" in formats and _is_page(name))}
     for name in sorted(earlier.names - drafts.keys() - kept):
         place.remove(name)
     kept_digest = "" if any(drafts.values()) else earlier.digest  # the same pages again: what stands beside still belongs to them
@@ -224,6 +223,12 @@ def _sweep(place: Directory) -> None:
     """Remove the drafts that a process left which was killed, or which has failed."""
     for name in ("", *FOLDERS):
         sweep(place, name)
+
+
+def _is_page(name: str) -> bool:
+    """Whether a file of a report is written by the format html alone: a page, or what pages share."""
+    in_folder = name.startswith(tuple(f"{folder}/" for folder in FOLDERS))
+    return in_folder or (name.endswith(".html") and name != _OTHERS["one-file"])
 
 
 def _is_file(place: Directory, name: str) -> bool:

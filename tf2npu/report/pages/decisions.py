@@ -9,14 +9,13 @@ from typing import Any
 from tf2npu.file_findings import REFUSED_DECISION, STALE_DECISION
 from tf2npu.findings import Level
 from tf2npu.report.card_data import blocks
-from tf2npu.report.cards import MOST_PLACES, Card, card_of, folders, packed
+from tf2npu.report.cards import CARDS, MOST_PLACES, Card, card_of, folders, packed
 from tf2npu.report.decisions import LABELS, Decided, Decision, decided, report_id
 from tf2npu.report.effort import minutes_of
 from tf2npu.report.listing import page_of_list
 from tf2npu.report.page import Page
 from tf2npu.report.view import View
 
-_NAME = "decisions"
 _OPTIONAL = (
     "Cards at the end that can be left: {}. The converter makes their fixes if they are chosen, as values or shapes may change."
 )
@@ -32,7 +31,9 @@ _SAID = {
 def pages(view: View) -> Iterator[Page]:
     """The pages of cards, and the data that their script exports."""
     cards = [card_of(decision) for decision in [*view.decisions, *view.optional]]
-    pages = packed([*cards, *decided(view.report, view.rules)])
+    by_id = {card.decision.id: card for card in cards}
+    every: list[Decision | Decided] = [*view.decisions, *view.optional, *decided(view.report, view.rules)]
+    pages = packed(every)
     data = blocks(view, cards)
     about = {
         "labels": [*LABELS, *([Level.INFO.value] if view.optional else [])], "n_pages": len(pages),
@@ -42,16 +43,18 @@ def pages(view: View) -> Iterator[Page]:
         "told_by_script": {name: view.texts.text(text) for name, text in _SAID.items()},
     }  # fmt: skip
     for number, shown in enumerate(pages, 1):
-        yield Page(page_of_list(_NAME, number), "pages/decisions.html", partial(_context, view, about, shown, number))
+        yield Page(page_of_list(CARDS, number), "pages/decisions.html", partial(_context, view, about, by_id, shown, number))
     for name, text in data:
         yield Page(name, "", partial(dict, text=text))
 
 
-def _context(view: View, about: dict[str, Any], shown: list[Card | Decided], number: int) -> dict[str, Any]:
+def _context(
+    view: View, about: dict[str, Any], by_id: dict[str, Card], shown: list[Decision | Decided], number: int
+) -> dict[str, Any]:
     cards = [
-        (card, view.texts.text(card.question), _minutes(view, card.decision), folders(view, card.decision))
-        for card in shown
-        if isinstance(card, Card)
+        (by_id[one.id], view.texts.text(by_id[one.id].question), _minutes(view, one), folders(view, one))
+        for one in shown
+        if isinstance(one, Decision)
     ]
     done = [(one, folders(view, one), max(0, len(one.sites) - MOST_PLACES)) for one in shown if isinstance(one, Decided)]
     return {**about, "cards": cards, "done": done, "number": number}

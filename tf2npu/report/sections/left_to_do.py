@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.report.cards import addresses
 from tf2npu.report.decisions import Decision
 from tf2npu.report.page import Section
 from tf2npu.report.view import Site, View
@@ -12,7 +13,8 @@ _SHOWN = 10
 
 def section(view: View) -> Section:
     found = view.decisions
-    rows = [{"decision": decision, "site": _first(view, decision)} for decision in found[:_SHOWN]]
+    cards = addresses(view)
+    rows = [{"decision": one, "card": cards[one.id], "site": _first(view, one)} for one in found[:_SHOWN]]
     return Section("left_to_do", view.texts.text("Left to do"), {"rows": rows, "n_more": max(0, len(found) - _SHOWN)})
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from tf2npu.report.cards import addresses
 from tf2npu.report.next_steps import Step, next_steps
 from tf2npu.report.page import Section
 from tf2npu.report.view import View
 
 
 def section(view: View) -> Section | None:
-    steps = [_step(view, step) for step in next_steps(view.report, view.decisions, view.entries)]
+    cards = addresses(view)
+    steps = [_step(view, step, cards) for step in next_steps(view.report, view.decisions, view.entries)]
     return Section("next_steps", view.texts.text("Next steps"), {"steps": steps}) if steps else None
 
 
-def _step(view: View, step: Step) -> dict[str, Any]:
+def _step(view: View, step: Step, cards: dict[str, str]) -> dict[str, Any]:
     texts, decision = view.texts, step.decision
     if decision is None:
         return {"what": texts.text(step.what), "command": step.command}
@@ -22,6 +24,7 @@ def _step(view: View, step: Step) -> dict[str, Any]:
     return {
         "command": "",
         "decision": decision,
+        "card": cards[decision.id],
         "site": view.site(file, finding, file.findings.index(finding) + 1),
         "scripts": texts.text(_scripts(step.scripts)),
         "minutes": texts.text(f"about {round(step.minutes)} minutes"),
