@@ -54,7 +54,7 @@ def shown(browser: Browser) -> dict[str, Any]:
 
 def go(browser: Browser, step: str) -> None:
     """Leave the page by an expression, and wait for the next one."""
-    browser.ask(step)
+    browser.ask(f"setTimeout(() => {{ {step} }})")  # an answer from a page that is being left may never come
     browser.wait_for("Page.loadEventFired")
 
 

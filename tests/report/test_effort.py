@@ -91,7 +91,14 @@ def test_a_rule_of_a_plug_in_costs_what_its_level_does():
 
 @pytest.mark.parametrize(
     ("low", "high", "text"),
-    [(0, 0, "0 hours"), (0.05, 0.2, "under 15 minutes"), (0.3, 1.2, "0.5 to 1 hours"), (11.6, 46.4, "12 to 46 hours")],
+    [
+        (0, 0, "0 hours"),
+        (0.05, 0.2, "under 15 minutes"),
+        (0.3, 1.2, "0.5 to 1 hours"),
+        (11.6, 46.4, "12 to 46 hours"),
+        (0.1, 0.5, "about 0.5 hours"),
+        (1, 1, "about 1 hour"),
+    ],
 )
 def test_hours_are_shown_without_digits_that_an_estimate_has_not(low: float, high: float, text: str):
     assert shown_hours(low, high) == text

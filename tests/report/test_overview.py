@@ -130,6 +130,7 @@ def test_unknown_names_have_known_ones_beside_them():
     assert nearest("tensorflow.nn.softmax_crossentropy_with_logits")[0] == "tf.nn.softmax_cross_entropy_with_logits"
     assert nearest("tensorflow.trian.AdamOptimiser")[0] == "tf.train.AdamOptimizer"
     assert nearest("tensorflow.qq") == nearest("tensorflow") == nearest("") == []
+    assert all(name.startswith("horovod") for name in nearest("horovod.tensorflow"))
 
 
 def test_projects_are_the_highest_folders_with_code_and_rules_add_up_to_workflows():

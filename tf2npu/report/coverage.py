@@ -106,9 +106,13 @@ def nearest(name: str) -> list[str]:
     plain = name.replace("()", "")
     last = plain.rpartition(".")[2] if "." in plain else ""
     alike = difflib.get_close_matches(last, list(_by_last_part()), _NEAREST, _ALIKE) if len(last) > 2 else []
-    candidates = [full for part in alike for full in _by_last_part()[part]]
+    candidates = [full for part in alike for full in _by_last_part()[part] if _root(full) == _root(plain)]
     ordered = sorted(candidates, key=lambda full: (-difflib.SequenceMatcher(None, plain, full).ratio(), full))
     return [shown(full) for full in ordered if full != name][:_NEAREST]
+
+
+def _root(name: str) -> str:
+    return name.partition(".")[0]
 
 
 @lru_cache(maxsize=1)

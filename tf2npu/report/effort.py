@@ -129,7 +129,10 @@ def shown_hours(low: float, high: float) -> str:
     """A range of hours for people: no digits that the estimate does not have."""
     if high < 0.25:
         return "under 15 minutes" if high else "0 hours"
-    return f"{_round(low)} to {_round(high)} hours"
+    ends = _round(low), _round(high)
+    if ends[0] == ends[1]:
+        return "about 1 hour" if ends[0] == "1" else f"about {ends[0]} hours"
+    return f"{ends[0]} to {ends[1]} hours"
 
 
 def _round(hours: float) -> str:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from tf2npu.findings import Finding, Level
 from tf2npu.report.code_table import code_html, seen, told
+from tf2npu.report.decisions import label_of_work
 from tf2npu.report.file_parts import n_left_out, n_lines_of, row_of, row_of_note
 from tf2npu.report.language import Catalogue
 from tf2npu.report.model import WORK_LEVELS, FileReport
@@ -43,6 +44,7 @@ def file_page(view: View, file: FileReport, number: int) -> dict[str, Any]:
         by_line[line] = by_line.get(line, Markup("")) + _note_html(note, _walk(before, after, texts), texts)
     n_missing = n_left_out(parts, n_lines) if len(parts) > 1 or part.last < n_lines else 0
     return {
+        "to_do": next((note["id"] for note in notes if note["is_work"]), ""),
         "left_out": texts.text(f"{n_missing} lines without findings are not in this report.") if n_missing else "",
         "file": file, "levels": levels_of(file), "notes": [note for note in notes if not note["first"]],
         "code": code_html(file, part, by_line, texts, view.targets(file)), "number": number, "part": part,
@@ -97,6 +99,7 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
         "number": number,
         "where": texts.text(line) + known,
         "known": known,
+        "is_work": not known and bool(label_of_work(file, finding)),
         "line": finding.span.line,
         "more": [
             {"href": view.page_of_line(file, row_of(file, *where)).partition("/")[2], "line": shown_line(*where)}

@@ -23,6 +23,8 @@ _MAIN = re.compile(r"<main id=\"main\">(.*)</main>", re.DOTALL)
 _HEADING = re.compile(r"<header class=\"top\">.*?(<h1>.*?</h1>)", re.DOTALL)
 _ID = re.compile(r"( (?:id|aria-labelledby)=\")")
 _HREF = re.compile(r" href=\"([^\"#?]*)(?:\?[^\"#]*)?(?:#([^\"]*))?\"")
+_SHEETS = ("report", "overview", "decisions", "runs")
+"""Style sheets of the pages."""
 _STYLE = """
 .one-page { display: none; }
 .one-page:target, .one-page:has(:target), body:not(:has(:target)) .one-page:first-of-type { display: block; }
@@ -79,7 +81,7 @@ def _target(name: str, path: str, anchor: str, keys: dict[str, str]) -> str:
 
 def _document(report: Report, body: str, keys: dict[str, str]) -> str:
     texts = catalogue(report.language)
-    style = asset("assets/report.css") + _STYLE
+    style = "".join(asset(f"assets/{name}.css") for name in _SHEETS) + _STYLE
     policy = f"default-src 'none'; style-src {hash_source(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     title = escape(texts.text("tf2npu report"))
     links = " ".join(f'<a href="#{keys[name]}">{escape(texts.text(title))}</a>' for name, title in NAMED.items() if name in keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tf2npu.findings import Finding, Level
+from tf2npu.report.decisions import LABELS, label_of_work
 from tf2npu.report.list_pages import list_pages
 from tf2npu.report.listing import Badges, Code, Column, Link, Listing, Row, Rule, Said
 from tf2npu.report.model import FileReport
@@ -19,15 +20,26 @@ _COLUMNS = (
     Column("API", "text"),
     Column("What it says"),
 )
+_REST = (Level.UNSUPPORTED, Level.MANUAL, Level.INFO, Level.FIXED, Level.SKIPPED)
+"""Levels of findings that leave nothing to do: the first two where the baseline holds them."""
 
 
 def pages(view: View) -> Iterable[Page]:
-    rows = [_row(view, file, finding, number) for file in view.report.files for number, finding in enumerate(file.findings, 1)]
+    found = [(file, finding, number) for file in view.report.files for number, finding in enumerate(file.findings, 1)]
+    found.sort(key=_order)
+    rows = [_row(view, *one) for one in found]
     listing = Listing(
         "findings", _COLUMNS, rows, "Level", tuple(level.value for level in Level), "path, rule, API or words",
         (SHOWN["findings"], SHOWN["places"]),
     )  # fmt: skip
     return list_pages(view, listing, "Findings", "A finding is what the converter says about a place.")
+
+
+def _order(one: tuple[FileReport, Finding, int]) -> int:
+    """What a person has to do, worst first, before the rest, worth knowing first; places of one kind stay in order."""
+    file, finding, number = one
+    label = "" if number - 1 in file.known else label_of_work(file, finding)
+    return LABELS.index(label) if label else len(LABELS) + _REST.index(finding.level)
 
 
 def _row(view: View, file: FileReport, finding: Finding, number: int) -> Row:

@@ -17,6 +17,7 @@ def pages(view: View) -> Iterator[Page]:
 def _context(view: View) -> dict[str, object]:
     sections = [section for make in SECTIONS if (section := make(view)) is not None]
     return {
+        "above_headline": "next_steps" if any(section.name == "next_steps" for section in sections) else "verdict",
         "title": view.texts.text("tf2npu report"),
         "headline": told(view.texts.text(view.report.headline)),
         "sections": sections,
