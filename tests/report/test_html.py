@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
-from tf2npu.findings import Finding, Level, Span, Status
+from tests.report.test_json import RUN
+from tf2npu.findings import Finding, Level, Span, Status, Verdict
 from tf2npu.report import as_html, as_json, as_sarif
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report.model import ApiRow, FileReport, Report
 from tf2npu.report.view import View, page_name
 from tf2npu.report.visible import ODD
 
@@ -117,6 +119,15 @@ def test_names_of_the_files_of_a_report_are_harmless():
 
 def test_links_lead_to_pages_and_places_of_the_report(pages):
     check_links(html_of(samples.sample()), {name for name, _ in as_html.Pages(samples.sample()).texts()})
+
+
+def test_folded_lines_that_runs_and_unknown_names_point_to_have_an_anchor():
+    """Without scripts a browser opens the fold around an anchor; of other folded lines there are too many."""
+    host_lines = [{**RUN["host_lines"][0], "at": {"path": "train.py", "line": 17}}]
+    unknown = (ApiRow("tensorflow.x", Verdict.UNKNOWN, 9, 1, ("train.py:18", "train.py:19")),)
+    report = replace(samples.sample(), run={**RUN, "host_lines": host_lines}, apis=unknown)
+    found = Page(html_of(report)[page_name("train.py")]).all("id")
+    assert {"L17", "L18", "L19"} <= set(found) and "L20" not in found
 
 
 def check_links(texts: dict[str, str], names: set[str]) -> None:

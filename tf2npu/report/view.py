@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from tf2npu.findings import Finding
+from tf2npu.findings import Finding, Verdict
 from tf2npu.report.as_text import place
 from tf2npu.report.baseline import fingerprints
 from tf2npu.report.decisions import Decision, decisions, optional
@@ -114,17 +114,22 @@ class View:
         )
 
     def targets(self, file: FileReport) -> set[int]:
-        """Lines of a file's source to which the list of APIs and the findings of the file lead, beside those of findings."""
+        """Lines of a file's source to which APIs, runs and the findings of the file lead, beside those of findings."""
         elsewhere = (where for finding in file.findings for where in other_places(finding.message)[1])
-        return self._first_uses.get(file.path, set()) | {row_of(file, *where) for where in elsewhere}
+        return self._linked_lines.get(file.path, set()) | {row_of(file, *where) for where in elsewhere}
 
     @cached_property
-    def _first_uses(self) -> dict[str, set[int]]:
+    def _linked_lines(self) -> dict[str, set[int]]:
+        """By path: the first use of each API, the first few of unknown ones, and what ran on the host."""
         found: dict[str, set[int]] = {}
         for row in self.report.apis:
-            path, _, line = row.places[0].rpartition(":") if row.places else ("", "", "")
-            if line.isdecimal():
-                found.setdefault(path, set()).add(int(line))
+            for named in row.places if row.verdict is Verdict.UNKNOWN else row.places[:1]:
+                path, _, line = named.rpartition(":")
+                if line.isdecimal():
+                    found.setdefault(path, set()).add(int(line))
+        for run in self.report.runs:
+            for at in filter(None, (entry["at"] for entry in run.get("host_lines", ()))):
+                found.setdefault(at["path"], set()).add(at["line"])
         return found
 
     @cached_property
