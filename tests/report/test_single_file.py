@@ -52,6 +52,11 @@ def test_a_browser_shows_one_page_at_a_time_without_scripts_and_asks_for_nothing
         browser.ask("document.querySelector('.note').scrollIntoView(); location.hash = document.querySelector('.note').id")
         assert re.fullmatch(r"p\d+", browser.ask(VISIBLE))
         assert browser.ask("document.querySelector('.note').checkVisibility()")
+        browser.ask("location.hash = 'words'")
+        assert browser.ask(VISIBLE) == "p0" and browser.ask("document.querySelector('.legend dd').checkVisibility()")
+        styled = "getComputedStyle(document.querySelector('{}')).{}"
+        assert browser.ask(styled.format(".outcome", "display")) == "flex", "the style sheet of the overview"
+        assert browser.ask(styled.format(".answer", "display")) == "none", "fields that need the script of the decisions"
         assert {url.partition(":")[0] for url in browser.requested()} == {"file"}
         assert browser.complaints() == []
         assert browser.ask("document.title") == "tf2npu report"

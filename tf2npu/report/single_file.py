@@ -20,6 +20,7 @@ from tf2npu.report.model import Report
 MOST_BYTES = 5_000_000
 """Bytes of the file: what mail servers take, and what a browser opens in a second."""
 _MAIN = re.compile(r"<main id=\"main\">(.*)</main>", re.DOTALL)
+_LEGEND = re.compile(r"<details class=\"legend\">.*?</details>", re.DOTALL)
 _HEADING = re.compile(r"<header class=\"top\">.*?(<h1>.*?</h1>)", re.DOTALL)
 _ID = re.compile(r"( (?:id|aria-labelledby)=\")")
 _HREF = re.compile(r" href=\"([^\"#?]*)(?:\?[^\"#]*)?(?:#([^\"]*))?\"")
@@ -27,7 +28,8 @@ _SHEETS = ("report", "overview", "decisions", "runs")
 """Style sheets of the pages."""
 _STYLE = """
 .one-page { display: none; }
-.one-page:target, .one-page:has(:target), body:not(:has(:target)) .one-page:first-of-type { display: block; }
+.one-page:target, .one-page:has(:target) { display: block; }
+body:not(:has(:target)) .one-page:first-of-type, body:has(#words:target) .one-page:first-of-type { display: block; }
 """
 
 
@@ -38,10 +40,11 @@ def single_file(report: Report) -> str:
     """
     pages = Pages(report)
     bodies: dict[str, str] = {}
-    size = 0
+    size, legend = 0, ""
     for name, text in pages.texts():
         if name.endswith(".html"):
             bodies[name] = _body(text)
+            legend = legend or "".join(_LEGEND.findall(text))
             size += len(bodies[name].encode("utf-8", "backslashreplace"))
         if size > MOST_BYTES:
             raise _too_large(len(pages))
@@ -49,7 +52,7 @@ def single_file(report: Report) -> str:
     whole = "\n".join(_section(name, body, keys) for name, body in bodies.items())
     if len(whole.encode("utf-8", "backslashreplace")) > MOST_BYTES:
         raise _too_large(len(pages))
-    return _document(report, whole, keys)
+    return _document(report, whole, keys, legend)
 
 
 def _too_large(n_pages: int) -> TooLarge:
@@ -79,12 +82,13 @@ def _target(name: str, path: str, anchor: str, keys: dict[str, str]) -> str:
     return f"{key}-{anchor}" if anchor else key
 
 
-def _document(report: Report, body: str, keys: dict[str, str]) -> str:
+def _document(report: Report, body: str, keys: dict[str, str], legend: str) -> str:
     texts = catalogue(report.language)
     style = "".join(asset(f"assets/{name}.css") for name in _SHEETS) + _STYLE
     policy = f"default-src 'none'; style-src {hash_source(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     title = escape(texts.text("tf2npu report"))
     links = " ".join(f'<a href="#{keys[name]}">{escape(texts.text(title))}</a>' for name, title in NAMED.items() if name in keys)
+    links += f' <a href="#words">{escape(texts.text("What the words mean"))}</a>'
     return f"""<!DOCTYPE html>
 <html lang="{report.language}">
 <head>
@@ -99,6 +103,7 @@ def _document(report: Report, body: str, keys: dict[str, str]) -> str:
 <main id="main">
 {body}
 </main>
+<footer>{legend}</footer>
 </body>
 </html>
 """
