@@ -16,10 +16,12 @@ from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole
 from tf2npu.report.run_record import VERSION, RunRecord, checked_record, render
 from tf2npu.run_failure import Failure, Place
-from tf2npu.run_files import digests, loaded, root_of
+from tf2npu.run_files import digests, loaded, root_of, sources
 from tf2npu.statement_marks import StatementMarks
 
 _OF_EVIDENCE = ("device_lines", "host_lines", "input_lines")
+_WITH_APIS = ("device_lines", "host_lines", "session_lines")
+"""Evidence of nodes and sessions, which a report tells of APIs, too."""
 
 
 class Project:
@@ -48,8 +50,16 @@ class Project:
 
     def read(self) -> dict[str, str]:
         """The digest of each of its files that was loaded, by path."""
+        return digests(*self._loaded(), self.root)
+
+    def sources(self) -> dict[str, bytes]:
+        """Each of its files that was loaded, by path."""
+        return sources(*self._loaded(), self.root)
+
+    def _loaded(self) -> tuple[list[str], list[str]]:
+        """Its files that were loaded, and their paths."""
         files = [file for file in loaded([*sys.modules.values()]) if self.path_of(file) is not None]
-        return digests(files, [self.path_of(file) or "" for file in files], self.root)
+        return files, [self.path_of(file) or "" for file in files]
 
 
 def project_of(script: str, paths: Collection[str] | None) -> Project:
@@ -101,6 +111,8 @@ def record(script: str, exit_code: int, failure: Failure | None, project: Projec
 
 def _evidence(told: dict[str, Any], failure: Failure | None, project: Project, marks: StatementMarks) -> dict[str, Any]:
     """What belongs to lines; it is taken out of what was told."""
+    from tf2npu.run_apis import api_lines  # brings a parser with it, which only a run that is reported needs
+
     evidence = {kind: told.pop(kind, []) for kind in _OF_EVIDENCE}
     for entry in (*evidence["device_lines"], *evidence["host_lines"]):
         entry["place"] = project.place(entry["place"])
@@ -113,6 +125,8 @@ def _evidence(told: dict[str, Any], failure: Failure | None, project: Project, m
         {"place": project.place(line), "ran_on": where, "is_left_open": line in left} for line, where in sorted({*ran_on})
     ]
     evidence["reached_files"] = marks.document()
+    seen = {entry["place"] for kind in _WITH_APIS for entry in evidence[kind]}
+    evidence["api_lines"] = api_lines(project.sources(), marks.statements, seen)
     failed = (failure.node_place, failure.place) if failure is not None else ()
     evidence["failed_at"] = [project.place(_line(place)) for place in failed if place is not None]
     return evidence

@@ -39,8 +39,23 @@ def _roots(file: str, paths: Collection[str]) -> Iterator[str]:
 
 def digests(files: Iterable[str], paths: Collection[str], root: str) -> dict[str, str]:
     """Digest of each file of the report, by its path there, that was loaded from below the root."""
+    return {path: digest(root, path) for path in _below(files, paths, root)}
+
+
+def sources(files: Iterable[str], paths: Collection[str], root: str) -> dict[str, bytes]:
+    """The bytes of the same files; one that cannot be read is left out."""
+    found = {}
+    for path in _below(files, paths, root):
+        try:
+            found[path] = _read(root, path)
+        except OSError:
+            continue
+    return found
+
+
+def _below(files: Iterable[str], paths: Collection[str], root: str) -> list[str]:
     below = [os.path.relpath(file, root).replace(os.sep, "/") for file in files if root and file.startswith(root)]
-    return {path: digest(root, path) for path in sorted(below) if path in paths}
+    return [path for path in sorted(below) if path in paths]
 
 
 def changed(then: dict[str, str], root: str) -> list[str]:

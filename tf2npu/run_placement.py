@@ -60,6 +60,9 @@ def placed(evidence: Mapping[str, Any], placement: Placement) -> RunDocument:
             {**at, "ran_on": entry["ran_on"], "is_left_open": entry["is_left_open"]}
             for entry in evidence["session_lines"] if (at := placement.at(entry["place"]))
         ],
+        "api_lines": [
+            {**at, "apis": entry["apis"]} for entry in evidence.get("api_lines", ()) if (at := placement.at(entry["place"]))
+        ],
         "reached_files": [found for entry in evidence["reached_files"] for found in _reached(entry, placement)],
     }  # fmt: skip
 

@@ -48,6 +48,7 @@ _RENDERERS = (
     "outlook",
     "legend",
     "rule_list",
+    "seen_apis",
     "terminal",
 )
 _SECTIONS = ("history", "tour")

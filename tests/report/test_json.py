@@ -67,6 +67,7 @@ RUN = {
     "input_lines": [
         {"input": "<x>:0", "lines": [{"path": "train.py", "line": 36}], "count": 7, "shapes": ["[4,3]"], "steps": 12},
     ],
+    "api_lines": [{"path": "train.py", "line": 36, "apis": ["tensorflow.py_func", "<b>"]}],
     "session_lines": [{"path": "train.py", "line": 35, "ran_on": "device", "is_left_open": False}],
     "failure": {
         "type": "ValueError", "message": "no <row>", "place": "train.py:36", "node": "a/b", "op": "PyFunc",

@@ -24,6 +24,8 @@ _ABSENT = "no public name of TensorFlow 1.15"
 _NO_MEMBER = "no attribute that its class is known to have"
 _PUBLIC = re.compile(r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?")
 """Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
+_MAKING = frozenset(("function", "class", "member"))
+"""Kinds of APIs that may make nodes: constants such as tf.float32 and modules make none."""
 
 Place = tuple[cst.CSTNode, Scope]
 
@@ -183,6 +185,17 @@ class ApiUses:
                     use = replace(use, count=use.count + same.count, line=min(use.line, same.line))
                 uses[use.name, use.note] = use
         return [uses[key] for key in sorted(uses)]
+
+    def by_line(self) -> dict[int, list[str]]:
+        """The APIs whose nodes a line may make, as their rows name them, by the first line of each reference."""
+        found: dict[int, set[str]] = {}
+        for (name, why), seen in self._seen.items():
+            api, covered = (None, name) if why else table().reach(name)
+            if api is None or api.kind not in _MAKING:
+                continue
+            for node, _ in seen.places:
+                found.setdefault(self.script.lines.position(self.script.tree.span(node)[0])[0], set()).add(covered)
+        return {line: sorted(names) for line, names in sorted(found.items())}
 
     def _judged(self, name: str, why: str, seen: _Seen) -> ApiUse | None:
         api, covered = (None, name) if why else table().reach(name)

@@ -17,7 +17,7 @@ from pathlib import Path
 from tf2npu.findings import Finding, Level
 from tf2npu.report.language import Catalogue, counted
 from tf2npu.report.model import FileReport, Report
-from tf2npu.report.run_lines import Entry, RunLines
+from tf2npu.report.run_lines import Entry, RunLines, has_changed
 from tf2npu.rules.engine.repeated_findings import other_places
 
 _CLAIMS = Path(__file__).with_name("claims.csv")
@@ -69,7 +69,7 @@ class Proofs:
     def _lines_of(self, file: FileReport) -> list[RunLines]:
         if file.path not in self._lines:
             runs = (run for run in self._runs if file.path in run.get("files", {}))
-            fresh = [run for run in runs if file.path not in run.get("changed_files", ())]
+            fresh = [run for run in runs if not has_changed(run, file.path)]
             self._lines[file.path] = [RunLines(run, file.path) for run in fresh]
         return self._lines[file.path]
 

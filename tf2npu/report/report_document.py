@@ -245,6 +245,10 @@ class SessionLine(FilePlace):
     is_left_open: bool
 
 
+class ApiLine(FilePlace):
+    apis: list[str]
+
+
 class OperatorWork(Struct):
     op: str
     operations: Annotated[float, Meta(ge=0)]
@@ -293,6 +297,7 @@ class Run(Struct):
     host_lines: list[HostLine] = []
     input_lines: list[InputLines] = []
     session_lines: list[SessionLine] = []
+    api_lines: list[ApiLine] = []
 
 
 class FirstNode(Struct):

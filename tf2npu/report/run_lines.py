@@ -33,7 +33,10 @@ class RunLines:
 
     def n_on_device(self, lines: range) -> int:
         """Nodes that these lines, or else the statement that they stand in, made and that ran on the device."""
-        return sum(entry["count"] for entry in self._near(self._device, lines))
+        return sum(entry["count"] for entry in self.on_device(lines))
+
+    def on_device(self, lines: range) -> list[Entry]:
+        return self._near(self._device, lines)
 
     def on_host(self, lines: range) -> list[Entry]:
         return self._near(self._host, lines)
@@ -51,6 +54,11 @@ class RunLines:
         if found or statement is None:
             return found
         return [entry for line in range(statement[0], statement[1] + 1) for entry in entries.get(line, ())]
+
+
+def has_changed(run: RunDocument, path: str) -> bool:
+    """Whether a file is no longer as the run has run it."""
+    return path in run.get("changed_files", ())
 
 
 def _statements(run: RunDocument, path: str) -> Iterator[tuple[int, int, bool]]:

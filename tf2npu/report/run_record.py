@@ -52,6 +52,11 @@ class SessionLineEntry(Struct):
     is_left_open: bool
 
 
+class ApiLineEntry(Struct):
+    place: _ColonLine
+    apis: list[str]
+
+
 class ReachedFileEntry(Struct):
     path: str
     reached: list[tuple[Place, Place]]
@@ -67,6 +72,7 @@ class Evidence(Struct):
     session_lines: list[SessionLineEntry]
     reached_files: list[ReachedFileEntry]
     failed_at: list[_ColonLine]
+    api_lines: list[ApiLineEntry] = []
 
 
 class RecordDocument(Struct):

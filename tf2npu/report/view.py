@@ -18,6 +18,7 @@ from tf2npu.report.model import FileReport, Report
 from tf2npu.report.places import n_places
 from tf2npu.report.proof import Proofs
 from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.seen_apis import SeenApis
 from tf2npu.rules.engine.repeated_findings import other_places
 
 _DIGITS = 12
@@ -140,6 +141,11 @@ class View:
     def proofs(self) -> Proofs:
         """What runs say about findings."""
         return Proofs(self.report)
+
+    @cached_property
+    def seen_apis(self) -> SeenApis:
+        """What runs show of APIs."""
+        return SeenApis(self.report.runs)
 
     def href_of_place(self, text: str) -> str:
         """The way to a place as a report names it, "path:line" or "path:cell N:line"; "" where no page shows it."""

@@ -20,14 +20,17 @@ _COLUMNS = (
     Column("Rule", "text"), Column("What was done"), Column("What to know"), Column("What to write"),
     Column("First place", "text"),
 )  # fmt: skip
+_SEEN_COLUMN = Column("Seen in runs")
+_SEEN = "Seen in runs: nodes that the lines of an API made, and where they ran; APIs of one line share its nodes."
 
 
 def pages(view: View) -> Iterable[Page]:
+    columns = (*_COLUMNS, _SEEN_COLUMN) if view.report.runs else _COLUMNS
     listing = Listing(
-        "apis", _COLUMNS, _rows(view), "Verdict", tuple(verdict.value for verdict in Verdict), "name of an API",
+        "apis", columns, _rows(view), "Verdict", tuple(verdict.value for verdict in Verdict), "name of an API",
         (SHOWN["apis"], SHOWN["apis"]),
     )  # fmt: skip
-    return list_pages(view, listing, "APIs", "")
+    return list_pages(view, listing, "APIs", _SEEN if view.report.runs else "")
 
 
 def _rows(view: View) -> list[Row]:
@@ -64,7 +67,8 @@ def _row(view: View, row: ApiRow, done: Counter[Level], code: str, first: Link) 
         Said(view.texts.text(row.note)),
         Code(code), first,
     )  # fmt: skip
-    return Row(cells, (verdict,))
+    seen = (Said(view.seen_apis.of(row.name, view.texts)),) if view.report.runs else ()
+    return Row((*cells, *seen), (verdict,))
 
 
 def _first_use(view: View, row: ApiRow) -> Link:
