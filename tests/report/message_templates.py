@@ -71,7 +71,7 @@ _NOT_SAID = {
 _NOT_SAID_KEYWORDS = {"source", "examples", "matches", "id", "on", "names"}
 _DATA = {"tensorflow2_names.py"}  # lists of names, in which a text is one that ends as a sentence does
 _WORDS = re.compile(r"[A-Za-z][a-z]+[ ,:.]+[A-Za-z(`]|^[A-Z][a-z]+\.?$|^[a-z]+ing\b")
-_CODE = re.compile(r"^# |^<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$|^[\w.{}]+$")
+_CODE = re.compile(r"^# |^(<\w+>)*<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$|^[\w.{}]+$")
 
 
 def templates(paths: tuple[Path, ...] = FINDINGS) -> dict[str, str]:

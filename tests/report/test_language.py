@@ -158,7 +158,7 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
 
 def said_in_latin(page: str, *names: str) -> list[str]:
     """What a page says, code aside, that is not Chinese and no name."""
-    not_said = r"<(style|script|pre)\b.*?</\1>|<td.*?</td>|<code>.*?</code>|<bdi.*?</bdi>"
+    not_said = r"<(style|script|pre)\b.*?</\1>|<td(?! class=says)[^>]*>.*?(?=<t[rd]|</t)|<code>.*?</code>|<bdi.*?</bdi>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)
     said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]
     return [text for text in said if not is_chinese(text) and not text.startswith(("tf2npu", "NPU", "API", *names))]
