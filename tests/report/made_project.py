@@ -99,12 +99,12 @@ def tf2npu(*words: object) -> int:
     return 0
 
 
-def run_script(out: Path, script: str) -> None:
-    """Runs a converted script on the simulated device, into the report of its conversion."""
+def run_script(out: Path, script: str, *options: str, code: int = 0) -> None:
+    """Runs a converted script on the simulated device, into the report of its conversion.  code: with which it ends."""
     from tests import fork_server
     from tests.shim.conftest import plain_environment
 
     path = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    words = ["run", "--report", out / "tf2npu-report", f"{out.name}/{script}"]
+    words = ["run", "--report", out / "tf2npu-report", *options, f"{out.name}/{script}"]
     done = fork_server.tf2npu(words, {**plain_environment(), **path}, out.parent)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr

@@ -12,7 +12,7 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tf2npu.file_findings import FILE_FINDINGS
@@ -51,16 +51,36 @@ _RENDERERS = (
     "seen_apis",
     "terminal",
 )
-_SECTIONS = ("history", "tour")
+_OVERVIEW = (
+    "coverage", "entry_scripts", "next_steps", "projects", "verdict", "treemap", "file_page", "file_parts", "choices",
+    "rule_facts", "rule_page", "run_page", "run_lines", "summary", "listing", "list_pages", "places", "view",
+)  # fmt: skip
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
 REPORT = (
     *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
     *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
-    *(PACKAGE / "report" / "sections" / f"{name}.py" for name in _SECTIONS),
-    *(PACKAGE / "report" / f"{name}.py" for name in ("cards", "decisions")),
+    *(PACKAGE / "report" / f"{name}.py" for name in _OVERVIEW),
+    *sorted((PACKAGE / "report" / "sections").glob("*.py")),
     *sorted((PACKAGE / "report" / "pages").glob("*.py")),
     *sorted((PACKAGE / "report" / "run_sections").glob("*.py")),
 )
+_RUNTIME = PACKAGE.parent / "npu_runtime"
+_PLACES_NODES = (
+    "reason_for_host",
+    "_wish_for_host",
+    "_refuse_dtype",
+    "_spread_over_handles",
+    "_spread_to_reads",
+    "_spread_over_groups",
+)
+_TOLD_BY_RUNS = {
+    "analysis/host_only_ops.py": (), "passes/place/placement.py": _PLACES_NODES,
+    "analysis/precision_policy.py": ("load_policy", "_is_there"),
+    "events.py": ("_CUT", "_precision_lines", "_reshaped_lines", "_origin_line"),
+    "tuning/programs/session_tuner.py": ("_lines", "_kernel_lines"),
+    "tuning/programs/tuning_request.py": ("read", "_narrowing", "_searches", "_workers"),
+}  # fmt: skip
+"""Modules of the runtime that say what the page of a run shows, and the functions and constants that do; none: all of them."""
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
 _NOT_SAID = {
@@ -71,7 +91,10 @@ _NOT_SAID = {
 _NOT_SAID_KEYWORDS = {"source", "examples", "matches", "id", "on", "names"}
 _DATA = {"tensorflow2_names.py"}  # lists of names, in which a text is one that ends as a sentence does
 _WORDS = re.compile(r"[A-Za-z][a-z]+[ ,:.]+[A-Za-z(`]|^[A-Z][a-z]+\.?$|^[a-z]+ing\b")
-_CODE = re.compile(r"^# |^(<\w+>)*<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$|^[\w.{}]+$")
+_CODE = re.compile(
+    r"^(?:tf2npu|python|export) |^# |^(<\w+>)*<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$"
+    r"|^[\w.{}]+$"
+)
 
 
 def templates(paths: tuple[Path, ...] = FINDINGS) -> dict[str, str]:
@@ -82,6 +105,35 @@ def templates(paths: tuple[Path, ...] = FINDINGS) -> dict[str, str]:
             if path.name not in _DATA or text.endswith(".") or "{}" in text:
                 found.setdefault(text, f"{path.name}:{line}")
     return found
+
+
+def run_templates() -> dict[str, str]:
+    """The same of what the runtime says of a run: why nodes stay on the host, and its lines on precision and tuning."""
+    found: dict[str, str] = {}
+    for name, told_by in _TOLD_BY_RUNS.items():
+        _collect(found, name, lambda one, told_by=told_by: not told_by or bool({*_names_of(one)} & {*told_by}))
+    for path in sorted((_RUNTIME / "kernels").rglob("*.py")):
+        _collect(found, path.relative_to(_RUNTIME).as_posix(), _is_refusal)
+    return found
+
+
+def _collect(found: dict[str, str], name: str, is_wanted: Callable[[ast.AST], bool]) -> None:
+    tree = ast.parse((_RUNTIME / name).read_text(encoding="utf-8"))
+    for statement in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Assign) and is_wanted(node)):
+        for text, line in _texts(statement):
+            found.setdefault(text, f"{name}:{line}")
+
+
+def _names_of(statement: ast.AST) -> list[str]:
+    if isinstance(statement, ast.FunctionDef):
+        return [statement.name]
+    return [ast.unparse(target) for target in getattr(statement, "targets", ())]
+
+
+def _is_refusal(statement: ast.AST) -> bool:
+    """Whether a kernel's function says why the device does not take a node."""
+    is_function = isinstance(statement, ast.FunctionDef) and statement.returns is not None
+    return is_function and ast.unparse(statement.returns) == "str | None"
 
 
 def _texts(node: ast.AST) -> Iterator[tuple[str, int]]:
@@ -152,7 +204,8 @@ def page_texts() -> list[str]:
 def missing_texts() -> dict[str, str]:
     """Each English text that has none in Chinese, and the place where it stands."""
     known = read()
-    found = {text: place for text, place in templates((*FINDINGS, *REPORT)).items() if not known.get(text)}
+    said = {**templates((*FINDINGS, *REPORT)), **run_templates()}
+    found = {text: place for text, place in said.items() if not known.get(text)}
     texts = Catalogue(known)
     for text in (*facts(), *page_texts()):
         if not texts.has(text):

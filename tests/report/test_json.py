@@ -100,7 +100,7 @@ def test_a_run_fits_the_schema_comes_back_and_is_shown(language):
         "train.py:3",
         "freeze.py:7",
         'id="timeline"',
-        "in &lt;float16&gt;",
+        "force_fp16",
         "no &lt;row&gt;",
         "&lt;loss&gt;:0: 2.5 → nan",
         "&lt;x&gt;:0",

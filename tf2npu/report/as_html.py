@@ -93,7 +93,7 @@ def _environment(report: Report, names: list[str]) -> Environment:
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     texts = catalogue(report.language)
     environment.filters |= {
-        "seen": seen, "told": told, "plain": visible, "word": texts.word, "shortened": shortened,
+        "seen": seen, "told": told, "plain": visible, "word": texts.word, "shortened": partial(shortened, texts=texts),
         "done_when": partial(told_when_done, texts=texts),
     }  # fmt: skip
     environment.globals |= _globals(report, names)

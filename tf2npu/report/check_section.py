@@ -16,10 +16,10 @@ _SHOWN_NAMES = 3
 """Names of a least change that are shown; check.json has all."""
 
 
-def sentence(check: CheckDocument) -> str:
-    """What was checked, in one sentence, and whether it still counts."""
+def sentences(check: CheckDocument) -> list[str]:
+    """What was checked, and, where it no longer counts, that."""
     told = f"{check['script']} beside the original; steps that were compared: {check['steps']}."
-    return f"{told} {STALE}" if check.get("is_stale") else told
+    return [told, STALE] if check.get("is_stale") else [told]
 
 
 def verdict(mode: dict[str, Any]) -> str:
@@ -48,8 +48,8 @@ def least_change(mode: dict[str, Any]) -> str:
 
 
 def lines(check: CheckDocument) -> list[str]:
-    """The sentence, then each mode with where it begins to differ and what mends it."""
-    told = [sentence(check)]
+    """The sentences, then each mode with where it begins to differ and what mends it."""
+    told = sentences(check)
     for mode in check["modes"]:
         told.append(f"  precision mode {mode['mode']}: {verdict(mode)}")
         if where := first_difference(mode):

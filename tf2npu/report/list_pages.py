@@ -16,7 +16,7 @@ def list_pages(view: View, listing: Listing, title: str, told: str, left_out: tu
 
     title, told: its heading, and a sentence below it, in English.
     """
-    texts, data = view.texts, blocks(listing)
+    texts, data = view.texts, blocks(listing, view.texts)
     words = {word: texts.word(word) for word in (*listing.options, "known")}
     about = {
         "title": texts.text(title), "told": texts.text(told), "list": listing, "left_out": left_out,

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tf2npu.report.language import Catalogue, counted
+
 FIRST_ROWS = 100
 """Rows of the first page, and those that the script draws at a time: a few screens."""
 MORE_ROWS = 400
@@ -113,11 +115,11 @@ def page_of_list(name: str, page: int) -> str:
     return f"{name}.html" if page == 1 else f"{name}-{page}.html"
 
 
-def blocks(listing: Listing) -> list[tuple[str, str]]:
+def blocks(listing: Listing, language: Catalogue) -> list[tuple[str, str]]:
     """(name, text) of the data blocks of a list that one page does not hold; none for a shorter one."""
     if listing.n_pages() == 1:
         return []
-    encoder = _Encoder()
+    encoder = _Encoder(language)
     rows = [script_json(encoder.row(row)) for row in listing.rows]
     texts = [script_json(text) for text in encoder.texts]
     pieces = [*calls("texts", texts), *calls("rows", rows)]
@@ -146,7 +148,8 @@ def script_json(value: Any) -> str:
 class _Encoder:
     """Rows as short arrays, texts as their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Catalogue) -> None:
+        self._language = language
         self.texts: dict[str, int] = {}
         self._of: dict[type, Callable[[Any], Any]] = {
             Link: lambda c: [self._text(c.text), c.suffix, self._text(c.href), c.anchor],
@@ -161,12 +164,15 @@ class _Encoder:
         return [[self._of[type(cell)](cell) for cell in row.cells], " ".join(row.kinds), row.n_findings, row.n_places]
 
     def _text(self, text: str) -> int:
-        return self.texts.setdefault(shortened(text), len(self.texts))
+        return self.texts.setdefault(shortened(text, self._language), len(self.texts))
 
 
-def shortened(text: str) -> str:
-    """A text as lists show it: what is left out is counted."""
-    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} ... ({len(text) - MOST_TEXT} characters more)"
+def shortened(text: str, texts: Catalogue | None = None) -> str:
+    """A text as lists show it: what is left out is counted, in the reader's language or else in English."""
+    if len(text) <= MOST_TEXT:
+        return text
+    left = counted(len(text) - MOST_TEXT, "more character")
+    return f"{text[:MOST_TEXT]} ... ({texts.text(left) if texts is not None else left})"
 
 
 def letters(rows: Sequence[Row]) -> str:

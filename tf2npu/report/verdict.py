@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tf2npu.config import EffortSettings
 from tf2npu.report.decisions import Decision
 from tf2npu.report.effort import cost_of_decision
+from tf2npu.report.language import counted
 from tf2npu.report.model import Report
 
 READY, AFTER, BLOCKED, NO_PROJECT = "ready", "after decisions", "blocked", "not TensorFlow 1"
@@ -43,7 +44,7 @@ def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
     if blockers:
         return Verdict(BLOCKED, f"Blocked by {_named(blockers)}.", tuple(dict.fromkeys(d.facts.id for d in blockers)))
     if left:
-        return Verdict(AFTER, f"Ready after {len(left)} decision{'s' if len(left) > 1 else ''}.")
+        return Verdict(AFTER, f"Ready after {counted(len(left), 'decision')}.")
     return Verdict(READY, "Ready to run.")
 
 

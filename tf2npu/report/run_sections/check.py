@@ -20,5 +20,7 @@ def section(view: View) -> Section | None:
         for mode in check["modes"]
     ]  # fmt: skip
     return Section(
-        "check", texts.text("Check of the accuracy"), {"sentence": texts.text(check_section.sentence(check)), "rows": rows}
+        "check",
+        texts.text("Check of the accuracy"),
+        {"sentences": [texts.text(said) for said in check_section.sentences(check)], "rows": rows},
     )

@@ -18,7 +18,7 @@ def tuning(view: View, run: RunDocument) -> Section | None:
 
 
 def options(view: View, run: RunDocument) -> Section | None:
-    told = (f"{option['option']}: {option['effect']}" for option in run["options_without_effect"])
+    told = (f"{option['option']}: {view.texts.text(option['effect'])}" for option in run["options_without_effect"])
     return _lines(view, "options", "Options without effect", told)
 
 

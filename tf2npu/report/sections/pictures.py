@@ -33,7 +33,7 @@ def section(view: View) -> Section | None:
 def _box(view: View, number: int, box: Box) -> dict[str, Any]:
     node, texts = box.node, view.texts
     name = node.path or (node.name if box.depth else texts.text("all files"))
-    open_ = texts.text("1 open place" if node.open == 1 else f"{node.open} open places")
+    open_ = texts.counted(node.open, "open place")
     return {
         "number": number, "parent": box.parent, "x": f"{box.x:.1f}", "y": f"{box.y:.1f}",
         "width": f"{max(box.width - 1, 0.5):.1f}", "height": f"{max(box.height - 1, 0.5):.1f}",
