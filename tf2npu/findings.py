@@ -61,12 +61,15 @@ class EntryScript:
     """A file that is run and reaches TensorFlow.
 
     starts: what says so: "named" by the settings, its __main__ "guard", an installed "command", a "package", "loading" it, or
-    the name of a "test".  trains: whether it trains, directly or through the project.
+    the name of a "test"; a "notebook", or a shell "launcher", whose `runs` are the scripts that it starts, and which is typed in
+    `folder`.  trains: whether it trains, directly or through the project.
     """
 
     path: str
     starts: str
     trains: bool = False
+    runs: tuple[str, ...] = ()
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,12 @@ from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
+from tf2npu.project.launchers import with_launchers
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable, unrecorded
 from tf2npu.project.request import Request, UsageProblem, check_places
 from tf2npu.project.walk import Entry, Kind, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
-from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching
+from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching, notebooks
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
@@ -123,7 +124,8 @@ class _Run:
         finally:
             output.release()
         self._results.sort(key=lambda result: result.path)
-        entries = as_named(config, known.entries)
+        started = as_named(config, (*known.entries, *notebooks(self._results)))
+        entries = with_launchers(self._tree, started)
         return Conversion(config, known.distribution, self._results, self._tree.left_out, self._crashes, entries, known.imports)
 
     def _known_facts(self) -> _Known:

@@ -146,7 +146,8 @@ def _history_entry(entry: HistoryEntry) -> dict[str, int]:
 
 
 def _entry(entry: EntryScript) -> dict[str, Any]:
-    return {"path": entry.path, "starts": entry.starts, "trains": entry.trains}
+    document = {"path": entry.path, "starts": entry.starts, "trains": entry.trains}
+    return document | ({"runs": list(entry.runs), "folder": entry.folder} if entry.runs else {})
 
 
 def _api(row: ApiRow) -> dict[str, Any]:
@@ -222,7 +223,7 @@ def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
         earlier_runs=raw.get("earlier_runs", []),
         check=raw.get("check"),
         history=tuple(HistoryEntry(e.decisions, e.findings, e.places, e.minutes) for e in document.history),
-        entries=tuple(EntryScript(entry.path, entry.starts, entry.trains) for entry in document.entries),
+        entries=tuple(EntryScript(e.path, e.starts, e.trains, tuple(e.runs), e.folder) for e in document.entries),
         effort=_read_effort(summary.effort),
     )
 

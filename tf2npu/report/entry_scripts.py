@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,15 +35,35 @@ class Entry:
 
 
 def entries(report: Report) -> list[Entry]:
-    """The scripts that are run: those that train first, tests last, then those with less to do."""
+    """The scripts that are run: those that train first, tests last, then those with less to do, each before its launchers."""
     files = {file.path: file for file in report.files}
     open_ = {path: _open(file) for path, file in files.items()}
-    found = []
-    for script in report.entries:
-        needs = reached(files, script.path)
-        rung, evidence = _evidence(report, files, script, needs)
-        found.append(Entry(script, rung, evidence, sum(open_.get(path, 0) for path in needs), needs))
-    return sorted(found, key=lambda e: (e.script.starts == "test", not e.script.trains, -e.rung, e.open_places, e.script.path))
+    found: dict[str, Entry] = {}
+    for script in sorted(report.entries, key=_is_launcher):
+        needs = tuple(dict.fromkeys(path for start in script.runs or (script.path,) for path in reached(files, start)))
+        of_its_own = [found[path] for path in script.runs if path in found]
+        rung, evidence = _of_least(of_its_own) if of_its_own else _evidence(report, files, script, needs)
+        found[script.path] = Entry(script, rung, evidence, sum(open_.get(path, 0) for path in needs), needs)
+    return sorted(found.values(), key=_order)
+
+
+def _order(entry: Entry) -> tuple[object, ...]:
+    script = entry.script
+    return script.starts == "test", not script.trains, -entry.rung, entry.open_places, _is_launcher(script), script.path
+
+
+def _is_launcher(script: EntryScript) -> bool:
+    return script.starts == "launcher"
+
+
+def is_notebook(script: EntryScript) -> bool:
+    return script.path.lower().endswith(".ipynb")
+
+
+def _of_least(started: list[Entry]) -> tuple[int, str]:
+    """The rung of a launcher: that of the script it starts of which least is known, as its own runs are not recorded."""
+    least = min(started, key=lambda entry: entry.rung)
+    return least.rung, f"It starts {least.script.path}. {least.evidence}"
 
 
 def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
@@ -61,7 +82,7 @@ def scripts_reaching(found: list[Entry]) -> dict[str, int]:
     """For each file the scripts that need it, tests apart."""
     counts: dict[str, int] = {}
     for entry in found:
-        for path in entry.needs if entry.script.starts != "test" else ():
+        for path in entry.needs if entry.script.starts not in ("test", "launcher") else ():
             counts[path] = counts.get(path, 0) + 1
     return counts
 
@@ -124,6 +145,11 @@ class Command:
 
 def commands(report: Report, script: EntryScript) -> list[Command]:
     """What to type in the folder that the conversion wrote: run it, prove more of it, run it on a host."""
+    if _is_launcher(script):
+        return _of_launcher(script)
+    if is_notebook(script):
+        line = f"jupyter nbconvert --to notebook --execute {_quoted(script.path)}"
+        return [Command("Run all cells", line), Command("Run it on an NPU host", f"{HOST_EXPORTS} && {line}")]
     words = start_of(script)
     devices = "--devices 2 " if report.mode != "none" else ""
     found = [
@@ -137,9 +163,24 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
     return found
 
 
+def _of_launcher(script: EntryScript) -> list[Command]:
+    """A launcher tells its ranks what a host needs in the environment, so that nothing is exported for it."""
+    go = f"cd {_quoted(script.folder)} && " if script.folder else ""
+    name = _quoted(posixpath.relpath(script.path, script.folder or "."))
+    return [
+        Command("Run it on the simulated device", f"{go}tf2npu run {name}"),
+        Command("Run it on an NPU host", f"{go}bash {name}"),
+    ]
+
+
+def _quoted(path: str) -> str:
+    """A path for a shell, which takes it for no option."""
+    return shlex.quote(path if not path.startswith("-") else f"./{path}")
+
+
 def start_of(script: EntryScript) -> str:
     """What stands behind `python` to start a script, quoted for a shell."""
     path = PurePosixPath(script.path)
     if script.starts == "package" and path.parent.parts:
         return f"-m {shlex.quote('.'.join(path.parent.parts))}"
-    return shlex.quote(script.path if not script.path.startswith("-") else f"./{script.path}")
+    return _quoted(script.path)

@@ -84,8 +84,10 @@ class ApiEntry(Struct):
 
 class EntryEntry(Struct):
     path: str
-    starts: Literal["named", "guard", "command", "package", "loading", "test"]
+    starts: Literal["named", "guard", "command", "package", "loading", "test", "notebook", "launcher"]
     trains: bool
+    runs: list[str] = []
+    folder: str = ""
 
 
 class DistributionEntry(Struct):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from tf2npu.findings import EntryScript
+from tf2npu.findings import EntryScript, FileResult
 
 if TYPE_CHECKING:  # a conversion whose results all come from the cache needs neither
     from tf2npu.config import Config
@@ -18,6 +18,12 @@ def entry_scripts(project: ProjectFacts) -> tuple[EntryScript, ...]:
     return tuple(
         EntryScript(path, _starts(project, path), path in project.training) for path in sorted(project.entries & project.reaching)
     )
+
+
+def notebooks(results: Iterable[FileResult]) -> tuple[EntryScript, ...]:
+    """The notebooks that refer to TensorFlow, by path: each is run by a person, cell by cell."""
+    paths = sorted(r.path for r in results if r.apis and r.path.lower().endswith(".ipynb"))
+    return tuple(EntryScript(path, "notebook") for path in paths)
 
 
 def as_named(config: Config, entries: tuple[EntryScript, ...]) -> tuple[EntryScript, ...]:

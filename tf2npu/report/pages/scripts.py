@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tf2npu.report.entry_scripts import RUNGS, Entry, start_of
+from tf2npu.report.entry_scripts import RUNGS, Entry, commands
 from tf2npu.report.list_pages import list_pages
 from tf2npu.report.listing import Badges, Code, Column, Link, Listing, Row, Said
 from tf2npu.report.page import Page
@@ -32,7 +32,7 @@ def _row(view: View, entry: Entry) -> Row:
     rung = RUNGS[entry.rung]
     cells = (
         Link(entry.script.path, "", href), Badges(((rung, None),)), entry.open_places, len(entry.needs),
-        Code(f"python {start_of(entry.script)}"), Said(view.texts.text(entry.evidence)),
+        Code(commands(view.report, entry.script)[0].text), Said(view.texts.text(entry.evidence)),
         Said(view.texts.text(STARTS[entry.script.starts])),
     )  # fmt: skip
     return Row(cells, (rung,))

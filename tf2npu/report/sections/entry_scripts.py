@@ -47,5 +47,7 @@ STARTS = {
     "package": "starts its package",
     "loading": "runs when it is loaded",
     "test": "a test",
+    "notebook": "a notebook",
+    "launcher": "a shell script that starts others",
 }
 """What says that a script is run, in English."""

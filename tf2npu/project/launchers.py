@@ -1,0 +1,94 @@
+"""Shell scripts that start a project's Python scripts: what they run, and the folder in which they are typed."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from tf2npu.findings import EntryScript
+from tf2npu.project.walk import Entry, Kind, Tree
+
+SUFFIX = ".sh"
+"""How the name of a script ends that `tf2npu run` gives to bash."""
+_MOST_BYTES = 256 << 10
+"""Of a launcher that is read: those of the vendor's model zoo have up to 30 KB."""
+_MOST_LINE, _MOST_WORDS = 4_000, 20
+"""Characters of a line, and words behind `python` before its script: more are no command that a person wrote."""
+_MOST_LAUNCHERS = 2_000
+"""Launchers of a tree that are read: the model zoo has about as many."""
+_CONTINUED = re.compile(r"\\\r?\n")
+_SUBSTITUTION = re.compile(r"\$\([^()]*\)|\$\{[^{}]*\}|`[^`]*`")
+_PYTHON = re.compile(r"(?:^|[\s;&|(\"'/=])python(?:\d(?:\.\d+)*)?[ \t]+([^;&|]*)")
+_MOVES = re.compile(r"(?:^|[\s;&|(`])(?:cd|pushd|pwd)\b", re.MULTILINE)
+
+
+_QUOTES = "\"'"
+_WITH_VALUE = ("-W", "-X", "-c")
+"""Options of Python behind which a value stands: a warning, a setting, or code, which is no script."""
+
+
+def with_launchers(tree: Tree, entries: tuple[EntryScript, ...]) -> tuple[EntryScript, ...]:
+    """The entry scripts, and behind them the shell scripts that start one of them, by path."""
+    known = {entry.path: entry for entry in entries}
+    candidates = [e for e in tree.entries if e.kind is Kind.DATA and e.path.endswith(SUFFIX) and e.size <= _MOST_BYTES]
+    found = (launcher(e.path, _text(tree, e), known) for e in candidates[:_MOST_LAUNCHERS]) if known else ()
+    return (*entries, *(one for one in found if one is not None))
+
+
+def _text(tree: Tree, entry: Entry) -> str:
+    with suppress(OSError), tree.files.reader(entry.path) as stream:
+        return stream.read(_MOST_BYTES).decode("utf-8", "replace")
+    return ""
+
+
+def launcher(path: str, text: str, known: dict[str, EntryScript]) -> EntryScript | None:
+    """A shell script with the known scripts that it starts; None where it starts none of them."""
+    folder = posixpath.dirname(path)
+    runs: dict[str, str] = {}  # with the folder from which the script is reached
+    for named in _started(text):
+        if (reached := _reached(named, folder, known)) is not None:
+            runs.setdefault(*reached)
+    if not runs:
+        return None
+    stays = not _MOVES.search(text) and all("$" not in named for named in _started(text))
+    typed_in = next(iter(runs.values())) if stays else folder
+    return EntryScript(path, "launcher", any(known[run].trains for run in runs), tuple(runs), typed_in)
+
+
+def _started(text: str) -> Iterator[str]:
+    """What stands behind `python` in the place of the script: its path, also behind a variable, or that of its module."""
+    for line in _CONTINUED.sub(" ", text).splitlines():
+        if not line.lstrip().startswith("#"):
+            for command in _PYTHON.finditer(_SUBSTITUTION.sub("$X", line[:_MOST_LINE])):
+                yield from _script(iter(command[1].split()[:_MOST_WORDS]))
+
+
+def _script(words: Iterator[str]) -> Iterator[str]:
+    """The script among the words behind `python`, where there is one."""
+    for word in words:
+        if word in _WITH_VALUE:
+            next(words, "")
+        elif word == "-m":
+            yield f"{next(words, '').strip(_QUOTES).replace('.', '/')}.py"
+            return
+        elif not word.startswith("-"):
+            if word.strip(_QUOTES).endswith(".py"):
+                yield word.strip(_QUOTES)
+            return
+
+
+def _reached(named: str, folder: str, known: Iterable[str]) -> tuple[str, str] | None:
+    """The known script that a launcher names, and the folder from which: its own, or the nearest one above."""
+    rest = named.rpartition("$")[2].partition("/")[2] if "$" in named else named
+    if not rest or rest.startswith("/"):
+        return None
+    while True:
+        for way in (rest, f"{rest.removesuffix('.py')}/__main__.py"):
+            path = posixpath.normpath(posixpath.join(folder, way.replace('"', "")))
+            if path in known:
+                return path, folder
+        if not folder:
+            return None
+        folder = posixpath.dirname(folder)
