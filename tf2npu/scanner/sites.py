@@ -26,8 +26,7 @@ class Site:
     is_allowed: whether an unsafe fix is made here, whatever the settings say.  has_asked: whether the rule asked for that.
     """
 
-    is_allowed = False
-    has_asked = False
+    is_allowed = has_asked = False
 
     def __init__(self, script: Script, rule: str, node: cst.CSTNode, scope: Scope, name: str = "") -> None:
         self.script = script
@@ -74,7 +73,8 @@ class Site:
         span = self.script.span(start, end)
         before = self.script.text[start:end]
         code = write if write and is_python(write) else ""
-        finding = Finding(self.fix.rule, level, span, message, _public(self.name), before, code, replaces=bool(code) and replaces)
+        name = self.name.replace("()", "")  # as people write it: instances without the mark
+        finding = Finding(self.fix.rule, level, span, message, name, before, code, replaces=bool(code) and replaces)
         self.fix.findings.append(finding)
 
     def need(self, symbol: str) -> str:
@@ -184,11 +184,6 @@ class Site:
         """The statement line or compound statement this site is part of."""
         nodes = [self.node, *self.script.walked.ancestors(self.node)]
         return next((n for n in nodes if isinstance(n, (cst.SimpleStatementLine, cst.BaseCompoundStatement))), None)
-
-
-def _public(name: str) -> str:
-    """Qualified name as people write it: instances without the mark."""
-    return name.replace("()", "")
 
 
 def is_python(text: str) -> bool:
