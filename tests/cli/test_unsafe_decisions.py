@@ -132,3 +132,14 @@ def test_the_card_shows_the_code_and_that_values_may_change(tool, tmp_path):
     assert "values may change" in choice[: choice.index("</label>")]
     assert "Cards at the end that can be left: 1." in page
     assert "Left to do" in page and "ready" in pages["index.html"].lower()
+
+
+def test_a_fix_that_cannot_be_made_is_told_and_holds_up_no_other(decided_on, tool, tmp_path):
+    named = "import tensorflow as tf\n\n\ndef f(pick):\n    with tf.device(d := pick()):\n        return d\n"
+    (tmp_path / "s" / "m.py").write_text(named + LABELS.split("\n", 1)[1])
+    out = decided_on(["NPU701", "NPU508"])
+    assert (out / "m.py").read_text() == named + "a = tf.metrics.accuracy(tf.cast(labels, tf.float32), p)\n"
+    found = [f for file in report_of(out / "tf2npu-report")["files"] for f in file["findings"]]
+    assert [f["rule"] for f in found if "answer" in f] == ["NPU508"]
+    (told,) = [f["message"] for f in found if f["rule"] == "NPU012"]
+    assert "could not make its fix at each of these places" in told

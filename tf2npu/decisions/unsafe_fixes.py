@@ -38,7 +38,7 @@ def with_chosen(result: FileResult, chosen: dict[int, Finding], again: Again) ->
         if changed.status is Status.FAILED:
             left = set(done)
         if not left:
-            return ChosenFixes(_completed(result, changed), done, refused)
+            return ChosenFixes(changed, done, refused)
         refused |= left
         done = {number: finding for number, finding in done.items() if number not in left}
     return ChosenFixes(result, {}, refused)
@@ -49,11 +49,3 @@ def _places(finding: Finding) -> list[UnsafePlace]:
     return [
         (finding.rule, cell, line, message) for cell, line in [(finding.cell, finding.span.line), *others]
     ]  # the places are those of the file as it was
-
-
-def _completed(result: FileResult, changed: FileResult) -> FileResult:
-    """The second result, with the bytes that a result of a worker leaves out where they are the file's own."""
-    changed.before = changed.before or result.before
-    if changed.status is not Status.CONVERTED:
-        changed.after = changed.before
-    return changed

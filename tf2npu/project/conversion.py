@@ -193,8 +193,9 @@ class _Run:
 
     def _again(self, path: str, data: bytes, config: Config, places: frozenset[UnsafePlace]) -> FileResult:
         """The result of a file with unsafe fixes at some places."""
-        work = self._works()[1]
-        return next(workers.run(work, [(path, data)], (replace(config, unsafe_at=places), self._project()), 1))
+        shared = replace(config, unsafe_at=places), self._project()
+        result = next(workers.run(self._works()[1], [(path, data)], shared, 1))
+        return self._crashed(result) if isinstance(result, workers.Crash) else result
 
     def _each(
         self,
