@@ -97,10 +97,11 @@ def page_of(report: Path, picture: Picture) -> Path:
     return found[0] if found else sys.exit(f"the report has no page {picture.page}: mend PICTURES in tools/site/pictures.py")
 
 
-def opened(browser: Browser, address: str, theme: str) -> Page:
-    """A page of the disk in a browser without a network."""
+def opened(browser: Browser, address: str, theme: str, width: int = WIDTH, scale: float = 1.0) -> Page:
+    """A page of the disk in a browser without a network.  scale: pixels of a picture for one of the page."""
     context = browser.new_context(
-        viewport={"width": WIDTH, "height": HEIGHT},
+        viewport={"width": width, "height": HEIGHT},
+        device_scale_factor=scale,
         color_scheme="dark" if theme == "dark" else "light",
         reduced_motion="reduce",
         offline=True,
