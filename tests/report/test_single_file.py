@@ -1,5 +1,6 @@
 """A report as one file: every link of the pages leads to something in it, nothing else is loaded, and size has a limit."""
 
+import html
 import re
 import webbrowser
 
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 from tests.report import samples
 from tests.report.browser import Browser
 from tf2npu.cli import cli
-from tf2npu.findings import Status
+from tf2npu.findings import Finding, Level, Span, Status
 from tf2npu.report import as_json, folder
 from tf2npu.report.folder import TooLarge
 from tf2npu.report.model import FileReport, Report
@@ -26,12 +27,20 @@ def written(tmp_path, report: Report):
 
 def test_every_link_leads_to_a_place_of_the_file_and_ids_are_unique():
     text = single_file(samples.sample())
-    ids = re.findall(r' id="([^"]*)"', text)
+    ids = re.findall(r'<[^<>]* id="?([^" >]*)', text)
     assert len(ids) == len(set(ids))
     links = re.findall(r' href="([^"]*)"', text)
     assert len(links) > 50
     assert {link for link in links if not link.startswith("#")} == set()
     assert {link[1:] for link in links} <= set(ids)
+
+
+def test_code_that_looks_like_an_anchor_stays_as_it_is():
+    code = 'f(x, id="a", href="b.html")  # id=L3\n'
+    found = [Finding("NPU1", Level.MANUAL, Span(1, 1, 1, 2), "Look at it.")]
+    text = single_file(Report([FileReport("a.py", Status.CONVERTED, found, source=code + "x = 1\n" * 40 + code)]))
+    shown = html.unescape(re.sub(r"<[^<>]*>", "", text))
+    assert shown.count(code.strip()) == 2
 
 
 def test_it_has_each_finding_of_the_pages(tmp_path):

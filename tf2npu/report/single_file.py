@@ -22,7 +22,8 @@ MOST_BYTES = 5_000_000
 _MAIN = re.compile(r"<main id=\"main\">(.*)</main>", re.DOTALL)
 _LEGEND = re.compile(r"<details class=\"legend\">.*?</details>", re.DOTALL)
 _HEADING = re.compile(r"<header class=\"top\">.*?(<h1>.*?</h1>)", re.DOTALL)
-_ID = re.compile(r"( (?:id|aria-labelledby)=\")")
+_TAG = re.compile(r"<[a-z][^<>]*>")
+_ID = re.compile(r"( (?:id|aria-labelledby)=)(\"|(?=L\d))")  # those of lines have no quotes
 _HREF = re.compile(r" href=\"([^\"#?]*)(?:\?[^\"#]*)?(?:#([^\"]*))?\"")
 _SHEETS = ("report", "overview", "decisions", "runs")
 """Style sheets of the pages."""
@@ -70,8 +71,12 @@ def _body(text: str) -> str:
 
 def _section(name: str, body: str, keys: dict[str, str]) -> str:
     key = keys[name]
-    body = _ID.sub(lambda found: f"{found[1]}{key}-", body)
-    body = _HREF.sub(lambda found: f' href="#{_target(name, found[1], found[2] or "", keys)}"', body)
+
+    def own(tag: re.Match[str]) -> str:
+        with_ids = _ID.sub(lambda found: f"{found[1]}{found[2]}{key}-", tag[0])
+        return _HREF.sub(lambda found: f' href="#{_target(name, found[1], found[2] or "", keys)}"', with_ids)
+
+    body = _TAG.sub(own, body)
     return f'<section class="one-page" id="{key}">\n{body}\n</section>'
 
 
