@@ -19,7 +19,7 @@ from tf2npu.report.rule_facts import RuleFacts
 from tf2npu.report.rule_page import explained
 from tf2npu.rules import all_rules
 
-SOURCE = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\ny = tf.boolean_mask(x, m)\n"
+SOURCE = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\ny = tf.where(m)\n"
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -71,8 +71,8 @@ def test_every_verdict_of_the_table_says_where_it_comes_from() -> None:
 
 def test_the_page_of_apis_tells_verdict_source_and_what_to_write(report: Report) -> None:
     text = pages(report)["apis.html"]
-    row = next(part for part in text.split("<tr") if "tensorflow.boolean_mask<" in part)
-    assert legend.source_of_verdict("tensorflow.boolean_mask") in unescape(row) and "tf.where(m, x, tf.zeros_like(x))" in row
+    row = next(part for part in text.split("<tr") if "tensorflow.where<" in part)
+    assert legend.source_of_verdict("tensorflow.where") in unescape(row) and "tf.where(m, x, tf.zeros_like(x))" in row
 
 
 def test_the_page_of_rules_tells_why_an_example_and_how_to_silence_it(report: Report) -> None:

@@ -20,7 +20,7 @@ def line_above_note(report: Report, rule: str) -> int:
     code = page[page.index('id="code"') :]
     note = re.search(rf'class="note [^>]*>(?:(?!class="note).)*?<code>{rule}</code>', code, re.S)
     assert note is not None
-    return int(re.findall(r'<tr id="L(\d+)"', code[: note.start()])[-1])
+    return int(re.findall(r"<tr id=L(\d+)", code[: note.start()])[-1])
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,10 @@ def test_every_number_is_that_of_its_name(calls, n_places, language):
     assert (document["summary"]["findings"]["manual"], document["summary"]["places"]["manual"]) == (1, n_places)
     report = localized(report, language)
     pages = dict(as_html.Pages(report).texts())
-    for name in ("decisions.html", "findings.html", page_name("m.py")):
+    for name in ("decisions.html", "findings.html"):
         rows = re.findall(r'data-row="manual" data-findings="(\d+)" data-places="(\d+)"', pages[name])
         assert [sum(map(int, numbers)) for numbers in zip(*rows, strict=True)] == [1, n_places]
+    assert re.search(rf"(?<!\d){n_places} (?:such places|places|处)", pages[page_name("m.py")]) or n_places == 1
     if language == "en":
         at = f"1 finding at {n_places} places" if n_places > 1 else "1 finding"
         assert f"{at} in 1 file for a person to look at." in pages["index.html"]
