@@ -92,7 +92,8 @@ _NOT_SAID_KEYWORDS = {"source", "examples", "matches", "id", "on", "names"}
 _DATA = {"tensorflow2_names.py"}  # lists of names, in which a text is one that ends as a sentence does
 _WORDS = re.compile(r"[A-Za-z][a-z]+[ ,:.]+[A-Za-z(`]|^[A-Z][a-z]+\.?$|^[a-z]+ing\b")
 _CODE = re.compile(
-    r"^(?:tf2npu|python|export) |^# |^(<\w+>)*<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$"
+    r"^(?:(?:\{\})?tf2npu|python|export|jupyter) |^# "
+    r"|^(<\w+>)*<\w+ class=|^[\w.]+\(.*\)$|^[\w.]+ ?= ?\S+$|^(from|import) [\w.]+( import .*)?$"
     r"|^[\w.{}]+$"
 )
 

@@ -34,7 +34,8 @@ def test_the_other_places_are_links(path: str, source: str, shown: list[str]) ->
     for text in (pages["decisions.html"], page):
         links = re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', text)
         assert [line for _, line in links][: len(shown)] == shown
-        assert all(re.search(rf"id={anchor}>[^\n]*", page) for anchor, _ in links)
+        assert all(re.search(rf"<tr id={anchor}\b", page) for anchor, _ in links)
         assert "such places in the file" not in text
-    lines = [re.search(rf"id={anchor}>.*", page) for anchor, _ in re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', page)]
+    anchors = [anchor for anchor, _ in re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', page)]
+    lines = [re.search(rf"<tr id={anchor}\b(?:(?!<tr).)*", page, re.DOTALL) for anchor in anchors]
     assert all(found is not None and "np" in found[0] for found in lines)
