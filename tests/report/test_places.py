@@ -10,6 +10,7 @@ from tf2npu.convert import convert_source
 from tf2npu.report import as_html, as_json, as_text
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized
+from tf2npu.report.view import page_name
 
 
 @pytest.mark.parametrize(("calls", "n_places"), [(1, 1), (3, 3), (30, 30)])
