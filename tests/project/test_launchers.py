@@ -13,6 +13,7 @@ import pytest
 from tests.report.test_json import SCHEMA
 from tf2npu.config import Config
 from tf2npu.findings import EntryScript
+from tf2npu.project import launchers
 from tf2npu.project.conversion import convert_project
 from tf2npu.project.launchers import launcher
 from tf2npu.project.request import Request
@@ -124,3 +125,12 @@ def test_the_next_step_is_a_run_that_is_recorded(tmp_path):
     report = report_of(tmp_path)
     steps = next_steps(report, [], entries(report)[::-1])
     assert [step.command for step in steps] == ["tf2npu run --report tf2npu-report train.py"]
+
+
+def test_launchers_that_are_not_looked_at_are_told(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(launchers, "_MOST_LAUNCHERS", 2)
+    (tmp_path / "train.py").write_text(SCRIPT)
+    for name in ("a.sh", "b.sh", "c.sh"):
+        (tmp_path / name).write_text("python train.py\n")
+    assert [entry.path for entry in report_of(tmp_path).entries] == ["train.py", "a.sh", "b.sh"]
+    assert "3 shell scripts are more than are looked at" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
@@ -9,6 +10,8 @@ from contextlib import suppress
 
 from tf2npu.findings import EntryScript
 from tf2npu.project.walk import Entry, Kind, Tree
+
+log = logging.getLogger(__name__)
 
 SUFFIX = ".sh"
 """How the name of a script ends that `tf2npu run` gives to bash."""
@@ -22,8 +25,6 @@ _CONTINUED = re.compile(r"\\\r?\n")
 _SUBSTITUTION = re.compile(r"\$\([^()]*\)|\$\{[^{}]*\}|`[^`]*`")
 _PYTHON = re.compile(r"(?:^|[\s;&|(\"'/=])python(?:\d(?:\.\d+)*)?[ \t]+([^;&|]*)")
 _MOVES = re.compile(r"(?:^|[\s;&|(`])(?:cd|pushd|pwd)\b", re.MULTILINE)
-
-
 _QUOTES = "\"'"
 _WITH_VALUE = ("-W", "-X", "-c")
 """Options of Python behind which a value stands: a warning, a setting, or code, which is no script."""
@@ -33,6 +34,12 @@ def with_launchers(tree: Tree, entries: tuple[EntryScript, ...]) -> tuple[EntryS
     """The entry scripts, and behind them the shell scripts that start one of them, by path."""
     known = {entry.path: entry for entry in entries}
     candidates = [e for e in tree.entries if e.kind is Kind.DATA and e.path.endswith(SUFFIX) and e.size <= _MOST_BYTES]
+    if len(candidates) > _MOST_LAUNCHERS:
+        log.warning(
+            "%d shell scripts are more than are looked at: launchers behind the first %d are not in the report",
+            len(candidates),
+            _MOST_LAUNCHERS,
+        )
     found = (launcher(e.path, _text(tree, e), known) for e in candidates[:_MOST_LAUNCHERS]) if known else ()
     return (*entries, *(one for one in found if one is not None))
 
