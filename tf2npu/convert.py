@@ -18,6 +18,7 @@ from tf2npu.rules.plugins import PLUGIN_IDS
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
 from tf2npu.scanner.notebook import Notebook, why_nothing_was_seen
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.output_check import check_output
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.ranges import Covering
@@ -96,7 +97,7 @@ def _failed(path: str, data: bytes, span: Span, reason: str) -> FileResult:
 
 
 def _convert(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
-    if path.lower().endswith(".ipynb"):
+    if is_notebook(path):
         return _convert_notebook(path, data, config, project)
     source = decode(data)
     outcome = convert_text(source.text, path, config, project)

@@ -24,6 +24,7 @@ from tf2npu.convert import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.python2_divisions import open_divisions, with_whole_divisions
 from tf2npu.scanner.console_scripts import is_project_settings
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.python2_constructs import GONE_BUILTINS, VERSION_TESTS, explain_python2
 from tf2npu.scanner.source import LineIndex, SourceError, decode
 
@@ -73,7 +74,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
 @lru_cache(maxsize=32)
 def modernize(path: str, data: bytes) -> Modern | None:
     """The source for Python 3; None for a notebook and for what Python 3 can read."""
-    if path.lower().endswith(".ipynb"):
+    if is_notebook(path):
         return None
     try:
         text = decode(data).text

@@ -31,10 +31,8 @@ class RuleCalls:
         walked, script = self.script.walked, self.script
         for call, scope in walked.calls:
             self._call(call, scope)
-        for node, scope in walked.references:
-            parent = walked.parents.get(id(node))
-            if not (isinstance(parent, cst.Call) and parent.func is node):
-                self._reference(node, scope)
+        for node, scope in walked.references_beside_calls():
+            self._reference(node, scope)
         for target, _, scope in walked.attribute_assigns:
             self._every("assign", Site(script, "", target, scope))
         for function, outer, _ in walked.functions:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-import libcst as cst
-
 from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.scanner.facts import gather_facts
@@ -64,8 +62,6 @@ def _references(path: str, data: bytes, project: ProjectFacts) -> dict[int, list
     uses = ApiUses(script)
     for call, scope in script.walked.calls:
         uses.see(script.name_of(call.func, scope), call.func, scope)
-    for node, scope in script.walked.references:
-        parent = script.walked.parents.get(id(node))
-        if not (isinstance(parent, cst.Call) and parent.func is node):
-            uses.see(script.name_of(node, scope), node, scope)
+    for node, scope in script.walked.references_beside_calls():
+        uses.see(script.name_of(node, scope), node, scope)
     return uses.by_line()

@@ -10,6 +10,7 @@ from tf2npu.findings import Edit, FileResult, Finding, Status
 from tf2npu.report.changes import splice
 from tf2npu.report.model import Lines
 from tf2npu.scanner.notebook import Cell, Notebook
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.source import SourceError, decode
 from tf2npu.scanner.tree import parse, python_parses
 
@@ -44,7 +45,7 @@ class Code(Protocol):
 def code_of(result: FileResult) -> Code | None:
     """The code of a result; None for what cannot be read as code."""
     try:
-        return _Cells(result) if result.path.lower().endswith(".ipynb") else _Text(result)
+        return _Cells(result) if is_notebook(result.path) else _Text(result)
     except SourceError:
         return None
 

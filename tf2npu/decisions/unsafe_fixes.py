@@ -45,7 +45,6 @@ def with_chosen(result: FileResult, chosen: dict[int, Finding], again: Again) ->
 
 
 def _places(finding: Finding) -> list[UnsafePlace]:
+    """All places of which a finding speaks, in the file as it was."""
     message, others = other_places(finding.message)
-    return [
-        (finding.rule, cell, line, message) for cell, line in [(finding.cell, finding.span.line), *others]
-    ]  # the places are those of the file as it was
+    return [(finding.rule, cell, line, message) for cell, line in [(finding.cell, finding.span.line), *others]]

@@ -26,6 +26,7 @@ from tf2npu.project.request import Request, UsageProblem, check_places
 from tf2npu.project.walk import Entry, Kind, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching, notebooks
+from tf2npu.scanner.notebook_path import is_notebook
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
@@ -342,7 +343,7 @@ def _may_name_commands(entry: Entry) -> bool:
 
 
 def _is_notebook(entry: Entry) -> bool:
-    return entry.path.lower().endswith(".ipynb")
+    return is_notebook(entry.path)
 
 
 def _for_storing(result: Any) -> Any:

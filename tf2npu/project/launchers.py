@@ -32,6 +32,8 @@ _WITH_VALUE = ("-W", "-X", "-c")
 
 def with_launchers(tree: Tree, entries: tuple[EntryScript, ...]) -> tuple[EntryScript, ...]:
     """The entry scripts, and behind them the shell scripts that start one of them, by path."""
+    if not entries:
+        return entries
     known = {entry.path: entry for entry in entries}
     candidates = [e for e in tree.entries if e.kind is Kind.DATA and e.path.endswith(SUFFIX) and e.size <= _MOST_BYTES]
     if len(candidates) > _MOST_LAUNCHERS:
@@ -40,7 +42,7 @@ def with_launchers(tree: Tree, entries: tuple[EntryScript, ...]) -> tuple[EntryS
             len(candidates),
             _MOST_LAUNCHERS,
         )
-    found = (launcher(e.path, _text(tree, e), known) for e in candidates[:_MOST_LAUNCHERS]) if known else ()
+    found = (launcher(e.path, _text(tree, e), known) for e in candidates[:_MOST_LAUNCHERS])
     return (*entries, *(one for one in found if one is not None))
 
 
@@ -53,13 +55,14 @@ def _text(tree: Tree, entry: Entry) -> str:
 def launcher(path: str, text: str, known: dict[str, EntryScript]) -> EntryScript | None:
     """A shell script with the known scripts that it starts; None where it starts none of them."""
     folder = posixpath.dirname(path)
+    started = list(_started(text))
     runs: dict[str, str] = {}  # with the folder from which the script is reached
-    for named in _started(text):
+    for named in started:
         if (reached := _reached(named, folder, known)) is not None:
             runs.setdefault(*reached)
     if not runs:
         return None
-    stays = not _MOVES.search(text) and all("$" not in named for named in _started(text))
+    stays = not _MOVES.search(text) and all("$" not in named for named in started)
     typed_in = next(iter(runs.values())) if stays else folder
     return EntryScript(path, "launcher", any(known[run].trains for run in runs), tuple(runs), typed_in)
 

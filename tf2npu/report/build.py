@@ -8,6 +8,7 @@ from tf2npu.findings import EntryScript, FileResult
 from tf2npu.report.apis import add_up
 from tf2npu.report.changes import cell_lines, changes_of
 from tf2npu.report.model import Distribution, FileReport, Report, finding_order
+from tf2npu.scanner.notebook_path import is_notebook
 
 
 def build(
@@ -36,6 +37,6 @@ def file_report(result: FileResult, imports: tuple[str, ...] = ()) -> FileReport
     report.lines, report.imports = result.lines, imports
     if result.before and (result.findings or result.edits):
         report.source, report.changes = changes_of(result)
-        if result.path.lower().endswith(".ipynb"):
+        if is_notebook(result.path):
             report.cell_lines = cell_lines(result.before)
     return report

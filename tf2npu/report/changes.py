@@ -9,6 +9,7 @@ from typing import Any
 
 from tf2npu.findings import Edit, FileResult, Span, Status
 from tf2npu.report.model import Change, Lines
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.source import SourceError, decode
 
 
@@ -17,7 +18,7 @@ def changes_of(result: FileResult) -> tuple[str, list[Change]]:
 
     The converter's own edits are used where they reproduce the output exactly; else lines are compared.
     """
-    if result.path.lower().endswith(".ipynb"):
+    if is_notebook(result.path):
         before, after = script_of_notebook(result.before), script_of_notebook(result.after)
         return before, _changes_by_cell(result.before, result.after) if result.status is Status.CONVERTED else []
     before, after = text_of(result.before), text_of(result.after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tf2npu.findings import Answer, Finding, Level, Status
@@ -82,7 +82,7 @@ def optional(report: Report, rules: RuleTexts) -> list[Decision]:
 
 def _decisions(report: Report, rules: RuleTexts, label_of: Callable[[FileReport, Finding], str]) -> list[Decision]:
     found: dict[tuple[str, str], Decision] = {}
-    for file, finding, english, number in _with_english(report):
+    for file, finding, english, number in report.with_english():
         if number - 1 not in file.known and (label := label_of(file, finding)):
             key = label, decision_id(label, english)
             one = found.get(key)
@@ -157,11 +157,3 @@ def report_id(report: Report) -> str:
 
 def n_findings(found: Sequence[Decision]) -> int:
     return sum(len(decision.sites) for decision in found)
-
-
-def _with_english(report: Report) -> Iterator[tuple[FileReport, Finding, Finding, int]]:
-    """Each finding as the reader has it and as the converter said it, with its number in the file."""
-    original = report.english or report
-    for file, english in zip(report.files, original.files, strict=True):
-        for number, (finding, said) in enumerate(zip(file.findings, english.findings, strict=True), 1):
-            yield file, finding, said, number

@@ -12,6 +12,7 @@ from typing import Any
 from tf2npu.findings import EntryScript, Status
 from tf2npu.report.decisions import label_of_work
 from tf2npu.report.model import FileReport, Report
+from tf2npu.scanner.notebook_path import is_notebook
 
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with TensorFlow")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""
@@ -56,8 +57,9 @@ def _is_launcher(script: EntryScript) -> bool:
     return script.starts == "launcher"
 
 
-def is_notebook(script: EntryScript) -> bool:
-    return script.path.lower().endswith(".ipynb")
+def is_ordinary(script: EntryScript) -> bool:
+    """Whether it does the project's own work: no test, and no launcher, which starts others."""
+    return script.starts not in ("test", "launcher")
 
 
 def _of_least(started: list[Entry]) -> tuple[int, str]:
@@ -79,10 +81,10 @@ def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
 
 
 def scripts_reaching(found: list[Entry]) -> dict[str, int]:
-    """For each file the scripts that need it, tests apart."""
+    """For each file the scripts that need it, tests and launchers apart."""
     counts: dict[str, int] = {}
     for entry in found:
-        for path in entry.needs if entry.script.starts not in ("test", "launcher") else ():
+        for path in entry.needs if is_ordinary(entry.script) else ():
             counts[path] = counts.get(path, 0) + 1
     return counts
 
@@ -147,7 +149,7 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
     """What to type in the folder that the conversion wrote: run it, prove more of it, run it on a host."""
     if _is_launcher(script):
         return _of_launcher(script)
-    if is_notebook(script):
+    if is_notebook(script.path):
         line = f"jupyter nbconvert --to notebook --execute {_quoted(script.path)}"
         return [Command("Run all cells", line), Command("Run it on an NPU host", f"{HOST_EXPORTS} && {line}")]
     words = start_of(script)

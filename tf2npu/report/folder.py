@@ -214,9 +214,8 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
         place.remove(name)
     kept_digest = "" if any(drafts.values()) else earlier.digest  # the same pages again: what stands beside still belongs to them
     names = frozenset(drafts.keys() | kept)
-    record.store(
-        place.path, Written(names, kept_digest if kept else digest, report.language, report.prefix, _stamp(place, names))
-    )
+    written = Written(names, kept_digest if kept else digest, stamp=_stamp(place, names), **of_report)
+    record.store(place.path, written)
 
 
 def _sweep(place: Directory) -> None:

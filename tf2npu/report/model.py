@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -154,6 +154,13 @@ class Report:
         for file in self.files:
             for finding in file.findings:
                 yield file, finding
+
+    def with_english(self) -> Iterator[tuple[FileReport, Finding, Finding, int]]:
+        """Each finding as the reader has it and as the converter said it, with its number in the file from 1."""
+        original = self.english or self
+        for file, english in zip(self.files, original.files, strict=True):
+            for number, (finding, said) in enumerate(zip(file.findings, english.findings, strict=True), 1):
+                yield file, finding, said, number
 
     def outcome(self, name: str) -> str:
         """A status or level in words: with `scan`, what is converted or fixed would be."""

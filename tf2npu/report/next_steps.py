@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tf2npu.report.decisions import FAILED, Decision
 from tf2npu.report.effort import cost_of_decision, minutes_of
-from tf2npu.report.entry_scripts import Entry, commands, is_notebook, scripts_reaching
+from tf2npu.report.entry_scripts import Entry, commands, is_ordinary, scripts_reaching
 from tf2npu.report.model import Report
+from tf2npu.scanner.notebook_path import is_notebook
 
 MOST_STEPS = 5
 """The most steps that are told: what a person keeps in mind."""
@@ -55,9 +56,7 @@ def _running(report: Report, entries: Sequence[Entry]) -> list[Step]:
         if not report.apis:
             return []
         return [Step(what="Convert: nothing has been written yet.", command="tf2npu convert SRC OUT")]
-    ordinary = [
-        e for e in entries if e.script.starts not in ("test", "launcher") and not is_notebook(e.script) and 0 < e.rung < 4
-    ]
+    ordinary = [e for e in entries if is_ordinary(e.script) and not is_notebook(e.script.path) and 0 < e.rung < 4]
     if not ordinary:
         return []
     entry = min(ordinary, key=lambda e: (e.open_places > 0, -e.rung))

@@ -53,8 +53,8 @@ class Proofs:
     def __init__(self, report: Report) -> None:
         self._runs = report.runs
         self._lines: dict[str, list[RunLines]] = {}
-        english = report.english.findings() if report.english is not None else ()
-        self._english = {id(told): finding for (_, told), (_, finding) in zip(report.findings(), english, strict=False)}
+        is_translated = report.runs and report.english is not None
+        self._english = {id(told): said for _, told, said, _ in report.with_english()} if is_translated else {}
 
     def of(self, file: FileReport, finding: Finding) -> Proof | None:
         """The proof of a finding: what a run shows counts more than that another one did not come there."""

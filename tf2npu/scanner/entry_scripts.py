@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tf2npu.findings import EntryScript, FileResult
+from tf2npu.scanner.notebook_path import is_notebook
 
 if TYPE_CHECKING:  # a conversion whose results all come from the cache needs neither
     from tf2npu.config import Config
@@ -22,7 +23,7 @@ def entry_scripts(project: ProjectFacts) -> tuple[EntryScript, ...]:
 
 def notebooks(results: Iterable[FileResult]) -> tuple[EntryScript, ...]:
     """The notebooks that refer to TensorFlow, by path: each is run by a person, cell by cell."""
-    paths = sorted(r.path for r in results if r.apis and r.path.lower().endswith(".ipynb"))
+    paths = sorted(r.path for r in results if r.apis and is_notebook(r.path))
     return tuple(EntryScript(path, "notebook") for path in paths)
 
 

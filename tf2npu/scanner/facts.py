@@ -18,6 +18,7 @@ from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_adapter2, is_framework, is_horovod, root_of
 from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
@@ -128,7 +129,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     """
     if is_project_settings(path):
         return FileFacts(path, commands=commands_in_settings(path, data))
-    if path.lower().endswith(".ipynb"):
+    if is_notebook(path):
         return _notebook_facts(path, data)
     try:
         text = decode(data).text

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tf2npu.findings import Edit, Finding, Level, Span, doc_of
 from tf2npu.scanner.notebook_json import literals, read_notebook
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.source import SourceError
 from tf2npu.scanner.tree import parse, python_parses
 
@@ -147,7 +148,7 @@ class Notebook:
 
 def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
     """What keeps a notebook from being read, in which TensorFlow may not be found for that reason; or that it is empty."""
-    if not path.lower().endswith(".ipynb"):
+    if not is_notebook(path):
         return []
     try:
         read = read_notebook(data)

@@ -65,6 +65,13 @@ class Walked:
             yield parent
             parent = self.parents.get(id(parent))
 
+    def references_beside_calls(self) -> Iterator[tuple[cst.BaseExpression, Scope]]:
+        """The references without those that are called: these stand among the calls."""
+        for node, scope in self.references:
+            parent = self.parents.get(id(node))
+            if not (isinstance(parent, cst.Call) and parent.func is node):
+                yield node, scope
+
     def release(self) -> None:
         """Let go of the tree: scopes, bindings and nodes refer to each other, and the garbage collector is slow at so many."""
         for scope in self.scope_of.values():

@@ -19,6 +19,7 @@ from tf2npu.rules.facts.input_pipeline import in_pipeline
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -171,4 +172,4 @@ def _named(script: Script, used: list[_Used]) -> Iterator[str]:
         if api.kind != "member" or api.name.rpartition(".")[0] not in classes:
             lines = sorted({script.lines.position(script.tree.span(node)[0])[0] for node, _ in found})
             places = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
-            yield f"{shown(api.name)} ({places})" if not script.path.lower().endswith(".ipynb") else shown(api.name)
+            yield f"{shown(api.name)} ({places})" if not is_notebook(script.path) else shown(api.name)

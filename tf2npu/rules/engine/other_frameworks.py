@@ -7,6 +7,7 @@ from tf2npu.rules import hooks
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.facts import gather_facts
 from tf2npu.scanner.notebook import Notebook
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
@@ -21,7 +22,7 @@ def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[F
     if not any(module.encode() in data for module in (*OTHER_FRAMEWORKS, *BUILT_ON_TENSORFLOW)):
         return []
     try:
-        if not path.lower().endswith(".ipynb"):
+        if not is_notebook(path):
             return _said(other_framework_of(project.files[path].imports), decode(data).text) if path in project.files else []
         notebook = Notebook(data)
     except (SourceError, RecursionError, MemoryError):  # told elsewhere

@@ -10,6 +10,7 @@ import libcst as cst
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import wants_keras_session, wants_resources
 from tf2npu.rules.facts.runs_once import runs_once
+from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -34,7 +35,7 @@ def close_at_exit(call: Call, assign: cst.Assign) -> bool:
     if (
         assign.value is not call.node
         or not _ends_its_line(script, line)
-        or script.path.lower().endswith(".ipynb")
+        or is_notebook(script.path)
         or _WORKS_TO_THE_END.search(script.text)
     ):
         return False
