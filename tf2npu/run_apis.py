@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.source import decode
 from tf2npu.scanner.tree import parse, run_with_deep_stack
+
+log = logging.getLogger(__name__)
 
 Statement = tuple[int, int]
 
@@ -53,7 +56,8 @@ def _of_file(path: str, data: bytes, project: ProjectFacts) -> dict[int, list[st
         return {}
     try:
         return run_with_deep_stack(lambda: _references(path, data, project))
-    except Exception:  # a defect of ours must not cost the record of a run
+    except Exception as error:  # a defect of ours must not cost the record of a run
+        log.warning("%s: the list of APIs will not tell what this run saw in it, as it could not be read: %r", path, error)
         return {}
 
 
