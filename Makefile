@@ -1,5 +1,6 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
 # make test    all checks (15 minutes on two cores)
+# make test-times where the processor time of make test goes, by kind and folder of tests
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
 # make docs    the documents as a site, with pictures of real reports, in build/site (a minute); nothing in it is loaded from outside
@@ -24,7 +25,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench spreads fuzz clean
 
 setup: $(STAMP)
 
@@ -42,6 +43,9 @@ test: $(STAMP)
 	$(MAKE) --no-print-directory --keep-going unit shim converter-suite || failed=1; \
 	exit $$failed
 	@echo "all green"
+
+test-times: $(STAMP)
+	$(MAKE) --no-print-directory --keep-going unit shim WORKERS="$(WORKERS) -p tests.processor_times"
 
 quick: $(STAMP)
 	$(PYTHON) tools/quick.py
