@@ -82,6 +82,8 @@ def read_options(text: str | None, where: str = "profiling_options") -> ReadOpti
         found = _over_lines(text, where, warnings)
         if found is None:
             return ReadOptions(None, (_unreadable(text, error, where),))
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets nested as deep
+        return ReadOptions(None, (f"{where}: no JSON text: {str(error).partition(';')[0]}; nothing is profiled.",))
     if not isinstance(found, dict):
         return ReadOptions(None, (f"{where}: must be a JSON object such as {_EXAMPLE}, got {text[:80]!r}; nothing is profiled.",))
     return ReadOptions(_options(found, where, warnings), tuple(warnings))
@@ -96,7 +98,7 @@ def _over_lines(text: str, where: str, warnings: list[str]) -> Any:
     joined = re.sub(r"\\?\s*\n\s*", "", text)
     try:
         found = json.loads(joined)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     warnings.append(f"{where}: line ends inside the JSON text were taken out; write it on one line.")
     return found
