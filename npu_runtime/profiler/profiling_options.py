@@ -95,7 +95,8 @@ _EXAMPLE = '{"output": "/path", "training_trace": "on", "task_trace": "on"}'
 
 def _over_lines(text: str, where: str, warnings: list[str]) -> Any:
     """The value of a text whose lines were broken where JSON has none, or None."""
-    joined = re.sub(r"\\?\s*\n\s*", "", text)
+    lines = text.strip().split("\n")
+    joined = "".join(line.strip().removesuffix("\\") for line in lines[:-1]) + lines[-1].lstrip()
     try:
         found = json.loads(joined)
     except (ValueError, RecursionError):
