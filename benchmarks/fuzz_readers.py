@@ -61,7 +61,7 @@ def main() -> int:
     context = multiprocessing.get_context("spawn")  # no reader finds what another has left in the process
     with ProcessPoolExecutor(given.jobs, mp_context=context, max_tasks_per_child=1) as pool:
         for done in [pool.submit(tried, name, given.trials, given.seed, given.keep) for name in names]:
-            name, counts, seconds = done.result()
+            name, counts, seconds = done.result()  # an assertion says that a valid file is none
             n_failed += counts.total()
             print(f"{name}: {given.trials} damaged files, {counts.total()} failed, {seconds:.0f} s", flush=True)
             for told, count in counts.most_common(_SHOWN):

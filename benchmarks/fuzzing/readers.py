@@ -176,7 +176,7 @@ def readers() -> list[Reader]:
         Reader("msprof json", valid_files.trace, call=_profile_read, errors=no_profile),
         Reader("info.json", valid_files.info, call=_profile_read, errors=no_profile),
         Reader("prediction json, profile", valid_files.prediction, "profile {0}/p.json --report {0}/page", is_slow=True),
-        Reader("report.json", valid_files.report, "report {}/report.json --format text,csv,markdown --report {}/again"),
+        Reader("report.json", valid_files.report, "report {}/report.json --format text,csv,md --report {}/again"),
         Reader("run.json", valid_files.run_record, "report {0}/report.json --run {0}/run.json --format json --report {0}/again"),
         Reader("record of a check", valid_files.check_record, call=_read_check_record, errors=(ValueError,)),
         Reader("pyproject.toml", valid_files.pyproject, _CONVERT),

@@ -156,7 +156,7 @@ def report(folder: Path) -> Files:
     from tests.report.samples import sample
     from tf2npu.report import as_json
 
-    return [_put(folder / "report.json", "".join(as_json.pieces(sample())))]
+    return [_put(folder / "report.json", "".join(as_json.pieces(sample(("sub/eval.py",)))))]
 
 
 def run_record(folder: Path) -> Files:
@@ -164,7 +164,7 @@ def run_record(folder: Path) -> Files:
     from tests.report.samples import sample
     from tf2npu.report import as_json
 
-    _put(folder / "report.json", "".join(as_json.pieces(sample())))
+    _put(folder / "report.json", "".join(as_json.pieces(sample(("sub/eval.py",)))))
     return [_put(folder / "run.json", run_json())]
 
 
@@ -182,7 +182,7 @@ def _project(folder: Path, name: str, text: str | bytes) -> Files:
 
 def pyproject(folder: Path) -> Files:
     text = (
-        '[project.scripts]\ntrain = "train:main"\n[tool.tf2npu]\nexclude = ["old/*"]\nignore = ["NPU101"]\ndistributed = "auto"\n'
+        '[project.scripts]\ntrain = "train:main"\n[tool.tf2npu]\nexclude = ["old/*"]\nignore = ["NPU101"]\ndistributed = "none"\n'
     )
     return _project(folder, "pyproject.toml", text)
 
@@ -240,7 +240,7 @@ def output(folder: Path) -> Files:
     _project(folder, "a.txt", "")
     for place in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
         os.environ[place] = str(folder / place)
-    assert not command([*f"convert {folder}/src {folder}/out --jobs 1".split()])
+    assert not command([*f"convert {folder}/src {folder}/out --jobs 1".split()], (0, 1))
     return sorted(path for path in folder.glob("XDG_*/**/*") if path.is_file() and path.stat().st_size)
 
 
@@ -248,7 +248,7 @@ def undo(folder: Path) -> Files:
     _project(folder, "a.txt", "")
     for place in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
         os.environ[place] = str(folder / place)
-    assert not command([*f"convert {folder}/src --in-place --jobs 1 --no-cache".split()])
+    assert not command([*f"convert {folder}/src --in-place --report {folder}/report --jobs 1 --no-cache".split()], (0, 1))
     return sorted(path for path in folder.glob("XDG_STATE_HOME/**/*") if path.is_file() and path.stat().st_size)
 
 
@@ -311,7 +311,7 @@ def types(folder: Path) -> Files:
     return [
         _put(
             folder / "types.cfg",
-            "OpType::MatMul::InputDtype:float16,float16,OutputDtype:float32\nOpName::a/b::InputDtype:float32\n",
+            "OpType::MatMul::InputDtype:float16,float16,OutputDtype:float32\na/b::InputDtype:float32,OutputDtype:float16\n",
         )
     ]
 

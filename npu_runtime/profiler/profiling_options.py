@@ -174,13 +174,13 @@ def _text(option: str) -> Any:
 
 
 def _metrics(value: Any) -> dict[str, Any]:
-    if value not in GROUPS:
+    if not isinstance(value, str) or value not in GROUPS:
         raise ValueError(f"one of {', '.join(GROUPS)}")
     return {"aic_metrics": value}
 
 
 def _storage_limit(value: Any) -> dict[str, Any]:
-    read = re.fullmatch(r"(\d+)\s*MB", value) if isinstance(value, str) else None
+    read = re.fullmatch(r"(\d{1,12})\s*MB", value) if isinstance(value, str) else None
     if not read or int(read[1]) < LEAST_STORAGE_MB:
         raise ValueError(f'megabytes from "{LEAST_STORAGE_MB}MB" on')
     return {"storage_limit_mb": int(read[1])}

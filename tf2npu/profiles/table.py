@@ -99,7 +99,7 @@ def rows(data: bytes, shown: str) -> Iterator[TableRow]:
     """The rows of a file.  shown: its name for messages.  Raises: NoProfile for what is no such table."""
     reader = _reader(data)
     try:
-        head = next(reader, [])
+        head: list[str] = next(reader, [])
         names = [plain(name) for name in head]
         factors = {name: _factor(written) for name, written in zip(names, head, strict=True)}
         for number, cells in enumerate(reader, 2):
