@@ -10,6 +10,7 @@
 # make networks 1,000 networks made at random, three steps of training each beside TensorFlow (make test makes 40)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
+# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 500 each)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
 # make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults, estimates and the converter on every
 #              Python (two hours), then over public code that is brought; exit 77 where it is absent
@@ -25,7 +26,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench spreads fuzz clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -121,7 +122,8 @@ networks: $(STAMP)
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
 
-# A kill before each change of a file, full disks, two conversions at once, hostile entries at every path, and killed dumps.
+# A kill before each change of a file, full disks, two conversions at once, hostile entries at every path, killed dumps, and
+# damaged files through every reader.
 faults: $(STAMP)
 	$(PYTHON) -m benchmarks.kill_conversion --each-write
 	$(PYTHON) -m benchmarks.kill_conversion --kills 200
@@ -129,6 +131,7 @@ faults: $(STAMP)
 	$(PYTHON) -m benchmarks.simultaneous_conversions --pairs 40
 	$(PYTHON) -m benchmarks.planted_trees --plantings 2000 --runs 60
 	$(PYTHON) -m benchmarks.kill_dump --kills 200 $(if $(PACKAGE),--package $(PACKAGE))
+	$(MAKE) --no-print-directory fuzz-readers
 
 # The converter's tests on every Python that it runs on; make test takes the oldest and the newest.
 converter-everywhere: $(STAMP)
@@ -183,6 +186,10 @@ bench: $(STAMP)
 SEED ?= 1
 fuzz: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_converter --programs 20000 --seed $(SEED) --corpora $(CODE)
+
+# Damaged files through every reader of files that others write (make test has 500 each).
+fuzz-readers: $(STAMP)
+	$(PYTHON) -m benchmarks.fuzz_readers --trials 20000 --seed $(SEED)
 
 # How far TensorFlow is from itself; the parity tests take their tolerance from it.
 spreads: $(STAMP)

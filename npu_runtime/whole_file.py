@@ -23,6 +23,9 @@ _UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular f
 _LOOK_SECONDS = 0.02
 """Seconds between two tries to get a lock: about as long as another process takes to write a file under it."""
 
+MOST_OPTION_BYTES = 16 << 20
+"""Bytes of a file that a session option names: a line for each of 100,000 nodes has half of that."""
+
 
 class Busy(Exception):
     """Another process keeps the lock of a folder."""
@@ -111,6 +114,15 @@ def _read_regular(descriptor: int, most_bytes: int) -> bytes:
     if len(data) > most_bytes:
         raise Unfit(errno.EFBIG, f"it is larger than {most_bytes >> 20} MB")
     return data
+
+
+def given_text(path: str, most_bytes: int = MOST_OPTION_BYTES) -> str:
+    """The text of a regular file that an option names; links are followed.  Raises: OSError; UnicodeDecodeError."""
+    real = Path(path).resolve()
+    data = read_bounded(real.parent, real.name, most_bytes)
+    if data is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return data.decode("utf-8")
 
 
 def set_aside(folder: Path, name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from tf2npu.comparison.stored_tensor import StoredOperator, StoredTensor
 
 _LONGEST_NAME = 254
-"""Characters of a file name; longer ones become digits, and mapping.csv has them."""
+"""Bytes of a file name; longer ones become digits, and mapping.csv has them."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Characters that command a terminal: no file is named with them."""
 _SHOWN_ELEMENTS = 8
 """First elements of a tensor that are shown: a line of a terminal."""
 
@@ -28,18 +32,19 @@ _SHOWN_ELEMENTS = 8
 def write_npy(dump: Path, out: Path) -> int:
     """`tf2npu dump npy`: each tensor of a dump file, or of those in a folder, as an npy file; returns the exit code."""
     require_numpy("dump npy")
-    from tf2npu.comparison.unreadable import Unreadable
+    from tf2npu.comparison.unreadable import Unreadable, told
 
     n_files = n_unreadable = 0
     long_names: dict[str, str] = {}
+    written: set[str] = set()
     try:
         with Directory.given(out, make=True) as folder:
             for path, name in _dump_files(dump):
                 try:
-                    n_files += _write_operator(folder, path, name, long_names)
-                except Unreadable as error:
+                    n_files += _write_operator(folder, path, name, long_names, written)
+                except (Unreadable, MemoryError) as error:
                     n_unreadable += 1
-                    click.echo(f"tf2npu dump npy: {visible(str(error))}", err=True)
+                    click.echo(f"tf2npu dump npy: {visible(str(told(error, path)))}", err=True)
             if long_names:
                 put_whole(folder, "mapping.csv", (f"{digits},{name}\n" for digits, name in long_names.items()))
     except OSError as error:
@@ -54,7 +59,7 @@ def _dump_files(dump: Path) -> Iterator[tuple[Path, str]]:
     from tf2npu.comparison.unreadable import Unreadable
 
     if dump.is_file():
-        yield dump, dump.name
+        yield dump, _CONTROL.sub("_", dump.name)
         return
     if not dump.is_dir():
         raise RefusedRequest(f"{dump}: there is no such file or folder")
@@ -70,18 +75,22 @@ def _dump_files(dump: Path) -> Iterator[tuple[Path, str]]:
         click.echo(f"tf2npu dump npy: {visible(name)} is left out: {reason}", err=True)
 
 
-def _write_operator(folder: Directory, path: Path, name: str, long_names: dict[str, str]) -> int:
+def _write_operator(folder: Directory, path: Path, name: str, long_names: dict[str, str], written: set[str]) -> int:
     import numpy as np
 
     from tf2npu.comparison.stored_tensor import read_dump_file
+    from tf2npu.comparison.unreadable import Unreadable
 
     stored = read_dump_file(path)
     n_files = 0
     for side, n, tensor in _tensors(stored):
         wanted = f"{name}.{side}.{n}.npy"
-        if len(wanted) > _LONGEST_NAME:
+        if len(os.fsencode(wanted)) > _LONGEST_NAME:
             digits = f"{len(long_names) + 1:020d}.npy"
             long_names[digits], wanted = wanted, digits
+        if wanted in written:
+            raise Unreadable(path, f"another file has its name, {name}: which of them mapping.csv means is not known")
+        written.add(wanted)
         array = tensor.load().reshape(tensor.shape or (1,))
         with replacing(folder, wanted) as stream:
             np.lib.format.write_array(stream, _plain(array), allow_pickle=False)
@@ -105,7 +114,7 @@ def show_file(path: Path) -> int:
     """`tf2npu dump show`: what a dump file or an npy file holds; returns the exit code."""
     require_numpy("dump show")
     from tf2npu.comparison.stored_tensor import read_dump_file, read_npy
-    from tf2npu.comparison.unreadable import Unreadable
+    from tf2npu.comparison.unreadable import Unreadable, told
 
     if not path.is_file():
         raise RefusedRequest(f"{path}: {'this is no file' if path.exists() else 'there is no such file'}")
@@ -116,8 +125,8 @@ def show_file(path: Path) -> int:
             stored = read_dump_file(path)
             lines = [Line(f"{visible(stored.name)}  {stored.when}  version {visible(stored.version)}", "bold")]
             lines += [line for side, n, tensor in _tensors(stored) for line in _tensor_lines(f"{side} {n}", tensor)]
-    except Unreadable as error:
-        click.echo(f"tf2npu dump show: {visible(str(error))}", err=True)
+    except (Unreadable, MemoryError) as error:
+        click.echo(f"tf2npu dump show: {visible(str(told(error, path)))}", err=True)
         return EXIT_UNREADABLE
     show(lines, sys.stdout)
     return 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from npu_runtime.device.op_table import OpOnDevice
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.whole_file import given_text
 
 _LINE = re.compile(r"(?:OpType::(?P<op>[^:\s]+):|(?P<node>\S+?)::)InputDtype:(?P<given>[\w,]*?),?OutputDtype:(?P<made>[\w,]*)")
 _FLOATS = {"float16": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
@@ -45,8 +45,8 @@ def read_customized_types(path: str) -> CustomizedTypes:
     Raises: InvalidArgument that names file and line.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = given_text(path)
+    except (OSError, ValueError) as error:
         raise InvalidArgument(f"customize_dtypes: {path} cannot be read: {error}") from None
     found = CustomizedTypes()
     for number, line in enumerate(text.splitlines(), 1):

@@ -18,6 +18,7 @@ from npu_runtime.device import float_status
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.op_table import BLACK, GRAY, WHITE, DeviceOp, OpOnDevice, device_ops, tensorflow_ops
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.whole_file import given_text
 
 HALVES = frozenset({"float16", "bfloat16"})
 CUBE_OPS = frozenset((
@@ -217,8 +218,8 @@ def read_mixlist(path: str) -> tuple[dict[str, str], list[str]]:
     Raises: InvalidArgument that names the file and the entry.
     """
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document = json.loads(given_text(path))
+    except (OSError, ValueError, RecursionError) as error:
         raise InvalidArgument(f"modify_mixlist: {path} cannot be read as JSON: {error}") from None
     if not isinstance(document, dict) or not set(document) <= set(_LISTS):
         raise InvalidArgument(f"modify_mixlist: {path} must be an object with the keys {', '.join(_LISTS)}")

@@ -5,9 +5,11 @@ Numbers are little endian; data follows data without a gap.  Source: the vendor'
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,8 +22,14 @@ from npu_runtime.dump.messages import DumpData
 VERSION = "2.0"
 ND, NHWC = 2, 1
 """Formats of a tensor: as it lies, and of images."""
-MOST_HEADER_BYTES = 1 << 26
-"""Bytes that a header may have: 64 MB hold 500,000 tensors, and a damaged length must not fill the memory."""
+MOST_HEADER_BYTES = 1 << 22
+"""Bytes that a header may have: 4 MB hold 30,000 tensors. Of such a text, parsing makes fifty times as many bytes at most."""
+_MOST_TENSORS = 100_000
+"""Tensors of a header: fused optimizers have some hundred, and an empty one takes two bytes of the file."""
+_MOST_AXES = 32
+"""Axes of a tensor: numpy has no more, and the device's layouts eight."""
+_MOST_BYTES = 2**63 - 1
+"""Bytes of a tensor that an address can count, extents of 0 left out: numpy counts so."""
 _LENGTH = struct.Struct("<Q")
 
 NUMBER_OF_TYPE = {
@@ -111,9 +119,13 @@ def _header(stream: BinaryIO, path: Path, n_file_bytes: int) -> Any:
     if not 0 <= n_bytes <= min(MOST_HEADER_BYTES, n_file_bytes - _LENGTH.size):
         raise DumpFormatError(f"{path}: this is no dump file: its first eight bytes are not the length of a header")
     try:
-        return DumpData.FromString(stream.read(n_bytes))
-    except (DecodeError, UnicodeDecodeError) as error:
+        header = DumpData.FromString(stream.read(n_bytes))
+    except (DecodeError, UnicodeDecodeError, MemoryError) as error:
         raise DumpFormatError(f"{path}: its header cannot be read: {error}") from None
+    n_tensors = sum(len(part) for part in (header.input, header.output, header.buffer, header.space))
+    if n_tensors > _MOST_TENSORS:
+        raise DumpFormatError(f"{path}: its header names {n_tensors} tensors, and no operator has more than {_MOST_TENSORS}")
+    return header
 
 
 def _tensors(entries: Sequence[Any], offset: int, path: Path) -> tuple[tuple[DumpedTensor, ...], int]:
@@ -130,9 +142,20 @@ def _tensor(entry: Any, offset: int, path: Path) -> DumpedTensor:
     dtype, shape = _DTYPES.get(entry.data_type), tuple(entry.shape.dim)
     if dtype is None:
         raise DumpFormatError(f"{path}: nobody can read elements of data_type {entry.data_type}")
+    for extents in (shape, tuple(entry.original_shape.dim)):
+        if not fits_array(extents, dtype):
+            raise DumpFormatError(
+                f"{path}: no tensor can have a shape of {len(extents)} axes that begins with {list(extents[:4])}"
+            )
     if _n_elements(shape) * dtype.itemsize > entry.size:
         raise DumpFormatError(f"{path}: a tensor of shape {list(shape)} and type {dtype} does not fit into {entry.size} bytes")
     return DumpedTensor(dtype, entry.format, shape, tuple(entry.original_shape.dim), offset, entry.size, path, entry.address)
+
+
+def fits_array(shape: Sequence[int], dtype: np.dtype) -> bool:
+    """Whether an array can have this shape, whatever memory there is."""
+    n_bytes = _n_elements([extent for extent in shape[:_MOST_AXES] if extent]) * dtype.itemsize
+    return len(shape) <= _MOST_AXES and min(shape, default=0) >= 0 and n_bytes <= _MOST_BYTES
 
 
 def _n_elements(shape: Sequence[int]) -> int:
@@ -144,8 +167,17 @@ def _n_elements(shape: Sequence[int]) -> int:
 
 
 def read_elements(path: Path, dtype: np.dtype, n_elements: int, offset_bytes: int) -> np.ndarray:
-    """Elements of a file, fewer where it ends before.  As numpy.fromfile, in a third of its time for small tensors."""
-    array = np.empty(n_elements, dtype)
+    """Elements of a file, fewer where it ends before.  As numpy.fromfile, in a third of its time for small tensors.
+
+    Raises: DumpFormatError with the path for more than this machine has memory for, as a sparse file may promise; OSError.
+    """
+    n_bytes = n_elements * dtype.itemsize
+    try:
+        if n_bytes > most_tensor_bytes():
+            raise MemoryError
+        array = np.empty(n_elements, dtype)
+    except MemoryError:
+        raise DumpFormatError(f"{path}: a tensor of {n_bytes >> 20} MB is more than this machine has memory for") from None
     data = array.view(np.uint8)
     n_read = 0
     with path.open("rb", buffering=0) as stream:
@@ -153,6 +185,12 @@ def read_elements(path: Path, dtype: np.dtype, n_elements: int, offset_bytes: in
         while n_read < data.size and (n_bytes := stream.readinto(data[n_read:].data)):
             n_read += n_bytes
     return array[: n_read // dtype.itemsize]
+
+
+@cache
+def most_tensor_bytes() -> int:
+    """A third of the memory: comparisons make copies, and without a limit the machine would swap before anything fails."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 3
 
 
 def pieces(arrays: Sequence[np.ndarray]) -> Iterator[memoryview]:

@@ -13,7 +13,7 @@ from npu_runtime.lowering.assign_formats import assign_formats
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, RUNTIME, ChipGraph, ChipOp, Tensor
 from npu_runtime.lowering.fuse_buffers import fuse_buffers
 from npu_runtime.lowering.fuse_dropout import fuse_dropout
-from npu_runtime.lowering.region_work import entering, head_of, leaving, region_work
+from npu_runtime.lowering.region_work import head_of, inputs_of, outputs_of, region_work, transferred
 from npu_runtime.lowering.select_ops import select_ops
 from npu_runtime.lowering.split_normalization import split_normalization
 
@@ -23,7 +23,8 @@ ELSEWHERE = frozenset({AI_CPU, COLLECTIVE, RUNTIME})
 
 @dataclass(frozen=True, eq=False)
 class LoweredTask:
-    """ops: that it does.  head: which of them gives it its type.  read, written: tensors that enter and leave it.
+    """ops: that it does.  head: which of them gives it its type.  inputs, outputs: tensors that enter and leave it.  read,
+    written: of these what costs a transfer, not what its readers compute again from smaller tensors.
     work: of the AI cores, None for another engine.  body: the tasks of one turn of a loop.
     """
 
@@ -31,6 +32,8 @@ class LoweredTask:
     head: ChipOp
     read: tuple[Tensor, ...]
     written: tuple[Tensor, ...]
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
     work: CoreWork | None
     body: tuple[LoweredTask, ...] = ()
 
@@ -61,8 +64,11 @@ def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Te
     readers, kept = graph.readers(), frozenset(fetched)
     made = []
     for region in regions:
-        head, read, written = head_of(region), entering(region), leaving(region, readers, kept)
+        head, inputs, outputs = head_of(region), inputs_of(region), outputs_of(region, readers, kept)
+        read, written = transferred(inputs), transferred(outputs)
         work = None if head.pattern in ELSEWHERE else region_work(region, read, written)
         body = tuple(lower(head.attrs["loop"].graph, chip)) if head.op == WHILE else ()
-        made.append(LoweredTask(tuple(region), head, tuple(read), tuple(written), work, body))
+        made.append(
+            LoweredTask(tuple(region), head, tuple(read), tuple(written), tuple(inputs), tuple(outputs), work, body)
+        )  # fmt: skip
     return made

@@ -17,19 +17,22 @@ def head_of(region: list[ChipOp]) -> ChipOp:
     return next((op for op in region if op.pattern == CUBE), region[0])
 
 
-def entering(region: list[ChipOp]) -> list[Tensor]:
+def inputs_of(region: list[ChipOp]) -> list[Tensor]:
     """Tensors that the region reads and does not make, each once."""
     made = {tensor.storage for op in region for tensor in op.outputs}
-    read = dict.fromkeys(t.storage for op in region for t in op.inputs if t.storage not in made)
-    return [tensor for tensor in read if not is_recomputed(tensor)]
+    return list(dict.fromkeys(t.storage for op in region for t in op.inputs if t.storage not in made))
 
 
-def leaving(region: list[ChipOp], readers: dict[Tensor, list[ChipOp]], fetched: Collection[Tensor]) -> list[Tensor]:
-    """Tensors that someone outside of the region reads."""
+def outputs_of(region: list[ChipOp], readers: dict[Tensor, list[ChipOp]], fetched: Collection[Tensor]) -> list[Tensor]:
+    """Tensors that the region makes and someone outside of it reads, or nobody does."""
     inside = set(region)
     made = [tensor for op in region for tensor in op.outputs]
-    made = [t for t in made if not is_recomputed(t)]
     return [t for t in made if t in fetched or any(reader not in inside for reader in readers.get(t, [])) or not readers.get(t)]
+
+
+def transferred(tensors: list[Tensor]) -> list[Tensor]:
+    """Of tensors that cross the border of a region those that cross it in memory."""
+    return [tensor for tensor in tensors if not is_recomputed(tensor)]
 
 
 def region_work(region: list[ChipOp], read: list[Tensor], written: list[Tensor]) -> CoreWork:

@@ -82,6 +82,8 @@ def read_options(text: str | None, where: str = "profiling_options") -> ReadOpti
         found = _over_lines(text, where, warnings)
         if found is None:
             return ReadOptions(None, (_unreadable(text, error, where),))
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets nested as deep
+        return ReadOptions(None, (f"{where}: no JSON text: {str(error).partition(';')[0]}; nothing is profiled.",))
     if not isinstance(found, dict):
         return ReadOptions(None, (f"{where}: must be a JSON object such as {_EXAMPLE}, got {text[:80]!r}; nothing is profiled.",))
     return ReadOptions(_options(found, where, warnings), tuple(warnings))
@@ -93,10 +95,11 @@ _EXAMPLE = '{"output": "/path", "training_trace": "on", "task_trace": "on"}'
 
 def _over_lines(text: str, where: str, warnings: list[str]) -> Any:
     """The value of a text whose lines were broken where JSON has none, or None."""
-    joined = re.sub(r"\\?\s*\n\s*", "", text)
+    lines = text.strip().split("\n")
+    joined = "".join(line.strip().removesuffix("\\") for line in lines[:-1]) + lines[-1].lstrip()
     try:
         found = json.loads(joined)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     warnings.append(f"{where}: line ends inside the JSON text were taken out; write it on one line.")
     return found
@@ -171,13 +174,13 @@ def _text(option: str) -> Any:
 
 
 def _metrics(value: Any) -> dict[str, Any]:
-    if value not in GROUPS:
+    if not isinstance(value, str) or value not in GROUPS:
         raise ValueError(f"one of {', '.join(GROUPS)}")
     return {"aic_metrics": value}
 
 
 def _storage_limit(value: Any) -> dict[str, Any]:
-    read = re.fullmatch(r"(\d+)\s*MB", value) if isinstance(value, str) else None
+    read = re.fullmatch(r"(\d{1,12})\s*MB", value) if isinstance(value, str) else None
     if not read or int(read[1]) < LEAST_STORAGE_MB:
         raise ValueError(f'megabytes from "{LEAST_STORAGE_MB}MB" on')
     return {"storage_limit_mb": int(read[1])}

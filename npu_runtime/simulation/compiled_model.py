@@ -106,7 +106,7 @@ class _Compiler:
         cost = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip))
         return DeviceTask(
             task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, next(sources, ""),
-            tuple(map(_description, task.read)), tuple(map(_description, task.written)), any(op.is_dynamic for op in task.ops),
+            tuple(map(_description, task.inputs)), tuple(map(_description, task.outputs)), any(op.is_dynamic for op in task.ops),
         )  # fmt: skip
 
 

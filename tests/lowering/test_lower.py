@@ -124,3 +124,15 @@ def test_floating_point_operations_are_those_of_tensorflows_profiler():
     product = task.work.product
     initial = int(np.prod(w.shape.as_list()))
     assert product.flops == pytest.approx(counted, abs=4 * initial)
+
+
+@pytest.mark.parametrize("spread", [lambda net: tf.tile(net, [1, 3, 1]), lambda net: tf.broadcast_to(net[:, :1], [4, 6, 4])])
+def test_tensors_that_readers_compute_again_are_told_on_both_sides(spread):
+    """Whoever reads a table of tasks sees what an operator makes and the next one takes, although it costs no transfer."""
+    net = spread(tf.placeholder(tf.float32, [4, 2, 4]))
+    tasks = lowered([tf.transpose(net, [0, 2, 1])])
+    [transpose] = [task for task in tasks if task.head.op_type.startswith("Transpose")]
+    maker = next(task for task in tasks if transpose.ops[0].inputs[0].storage in task.outputs)
+    assert [t.shape for t in maker.outputs] == [t.shape for t in transpose.inputs] == [(4, 6, 4)]
+    assert maker.written == transpose.read == ()
+    assert all(task.inputs and task.outputs for task in tasks)

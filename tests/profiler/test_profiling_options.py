@@ -98,3 +98,14 @@ def test_a_text_that_is_no_object_profiles_nothing(text):
     read = read_options(text)
     (warning,) = read.warnings
     assert read.options is None and "othing is profiled" in warning and "training_trace" in warning
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"aic_metrics": {}}', '{"aic_metrics": ["Memory"]}',
+     '{"storage_limit": "' + "9" * 5000 + 'MB"}', '{"a": ' + "9" * 5000 + "}",
+     "[" * 100_000, '{"a": "' + "\n[" * 100_000],
+)  # fmt: skip
+def test_what_types_of_python_cannot_hold_is_told(text):
+    read = read_options(text)
+    assert read.warnings and all("\n" not in line for line in read.warnings)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import sys
 
 import pytest
 from hypothesis import given
@@ -239,3 +240,109 @@ def test_a_large_profile_is_read_in_time_that_grows_with_it(tmp_path):
     tree = opened(tmp_path)
     tree.folder.close()
     assert len(read_profile(tmp_path).tasks) == 3
+
+
+def test_a_cube_task_whose_scalar_pipe_is_busiest_is_cube_time(tmp_path):
+    cells = {
+        "mac_ratio": 0.42,
+        "vec_ratio": 0.05,
+        "scalar_ratio": 0.47,
+        "mte2_ratio": 0.3,
+        "total_cycles": 95000,
+        "op_type": "Conv2D",
+    }
+    trees.put(tmp_path / "op_summary_1.csv", trees.NEW, trees.tasks_of(trees.NEW, task_type="AI_CORE", **cells))
+    shares = read_profile(tmp_path).shares
+    assert shares.vector == 0 and shares.cube > 0.6
+
+
+@pytest.mark.parametrize("names", [("Start Time(us)", "Task Duration(us)"), ("Start Time(us)", "Duration(us)")])
+def test_other_names_of_the_columns_of_time(tmp_path, names):
+    trees.put(
+        tmp_path / "op_summary_1.csv", f"Op Name,OP Type,Task Type,{','.join(names)}", ["a/MatMul,MatMulV2,AI_CORE,7.5,100"]
+    )
+    task = read_profile(tmp_path).tasks[0]
+    assert (task.name, task.engine, task.duration_us) == ("a/MatMul", "cube", 100)
+
+
+def test_the_column_that_is_missing_is_named(tmp_path):
+    trees.put(tmp_path / "op_summary_1.csv", "Op Name,OP Type,Begin(us),Task Duration(us)", ["a,b,1,2"])
+    with pytest.raises(NoProfile, match=r"no task with a time: .* It has no column Task Start Time\.$"):
+        read_profile(tmp_path)
+
+
+def test_the_wait_for_data_is_apart_from_that_for_a_collective(tmp_path):
+    """Of each step of 200 us the first 50 are before its first operator, and the last 30 are a collective."""
+    parts = [("conv", "Conv2D", "AI_CORE", 50, 120), ("reduce", "HcomAllReduce", "HCCL", 170, 30)]
+    lines = [
+        trees.row(trees.NEW, op_name=name, op_type=kind, task_type=engine, task_start_time=200 * step + start, task_duration=us)
+        for step in range(3) for name, kind, engine, start, us in parts
+    ]  # fmt: skip
+    trees.put(tmp_path / "op_summary_1.csv", trees.NEW, lines)
+    trace = [
+        trees.row(trees.STEP_TRACE, fp_start=200 * n + 50, iteration_end=200 * (n + 1), iteration_time=200, model_id=1,
+                  data_aug_bound=50 if n else "N/A")
+        for n in range(3)
+    ]  # fmt: skip
+    trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
+    shares = read_profile(tmp_path).shares
+    assert (shares.cube, shares.data, shares.waiting) == pytest.approx((0.6, 0.25, 0.15))
+
+
+def test_the_chip_is_named_where_the_profile_names_it(tmp_path):
+    tree = trees.new_tree(tmp_path)
+    facts = {"hwtype": "Ascend910B4-1", "DeviceInfo": [{"ai_core_num": 20, "aic_frequency": "1500"}]}
+    (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
+    found = read_profile(tree)
+    assert (found.soc, found.chip.n_cores) == ("Ascend910B4-1", 20)
+
+
+def test_a_folder_with_a_database_alone_says_how_to_export_tables(tmp_path):
+    (tmp_path / "msprof_20240101120000.db").write_bytes(b"SQLite format 3\0")
+    with pytest.raises(NoProfile, match=r"holds msprof_20240101120000.db alone.*--type=text"):
+        read_profile(tmp_path)
+
+
+def test_a_number_that_no_float_holds_is_passed_over(tmp_path):
+    header = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)"
+    trees.put(tmp_path / "op_summary_1.csv", header, ["a,T,AI_CORE,1e999999999,5", "b,T,AI_CORE,5,5", "c,T,AI_CORE,6,1e400"])
+    assert [task.name for task in read_profile(tmp_path).tasks] == ["b"]
+
+
+def test_more_devices_than_there_can_be_are_refused(tmp_path):
+    header = "Device_id,Op Name,Task Type,Task Start Time(us),Task Duration(us)"
+    trees.put(tmp_path / "op_summary_1.csv", header, [f"{n},o,AI_CORE,{n},5" for n in range(2000)])
+    with pytest.raises(NoProfile, match="name 2000 devices, more than the 64"):
+        read_profile(tmp_path)
+
+
+def test_the_work_grows_with_tasks_that_overlap_and_with_steps_without_tasks(tmp_path):
+    """Lines of Python that run, which are the same on a slow machine: twice the rows are at most a little more than twice."""
+    counts = []
+    for n in (500, 1000, 2000):
+        folder = tmp_path / str(n)
+        lines = [
+            trees.row(trees.NEW, op_name=f"o{k}", task_type="AI_CORE", task_start_time=k, task_duration=10**9) for k in range(n)
+        ]
+        trees.put(folder / "op_summary_1.csv", trees.NEW, lines)
+        trace = [trees.row(trees.STEP_TRACE, iteration_end=-k - 2, iteration_time=1, model_id=1) for k in range(n)]
+        trees.put(folder / "step_trace_1.csv", trees.STEP_TRACE, trace)
+        counts.append(lines_run(lambda folder=folder: read_profile(folder)))
+    assert counts[2] - counts[1] < 2.2 * (counts[1] - counts[0])
+
+
+def lines_run(action):
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return count

@@ -16,7 +16,7 @@ from tf2npu.comparison.metrics import NOT_COMPUTED
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.stored_tensor import StoredOperator, StoredTensor, read_dump_file
 from tf2npu.comparison.tensor_folder import TensorFile, TensorFolder
-from tf2npu.comparison.unreadable import Unreadable
+from tf2npu.comparison.unreadable import Unreadable, told
 
 Measure = Callable[[Row, Beside, tuple[StoredTensor, StoredTensor]], None]
 """Fills the figures of a row."""
@@ -91,9 +91,10 @@ class DumpPairing:
             self.measure(row, row.beside(), pair)
         except NotComparable as error:
             row.reason, row.why = error.text, error.why
-        except Unreadable as error:
-            self.unreadable.setdefault(str(error.path), error)
-            row.why = str(error)
+        except (Unreadable, MemoryError) as error:
+            found = told(error, device.path)
+            self.unreadable.setdefault(str(found.path), found)
+            row.why = str(found)
         return row
 
 

@@ -18,7 +18,7 @@ from tf2npu.comparison.rows import Row
 from tf2npu.comparison.stored_tensor import StoredTensor, read_dump_file, read_npy
 from tf2npu.comparison.structure import Pair, Structure
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder
-from tf2npu.comparison.unreadable import Unreadable
+from tf2npu.comparison.unreadable import Unreadable, told
 from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
 
 WALKED_THROUGH = ("Cast", "TransData")
@@ -159,9 +159,10 @@ class GraphPairing:
         except (_NoPartner, NotComparable) as error:
             row.reason = error.text if isinstance(error, NotComparable) else str(error)
             row.why = error.why if isinstance(error, NotComparable) else row.reason
-        except Unreadable as error:
-            self._note(error)
-            row.why = str(error)
+        except (Unreadable, MemoryError) as error:
+            found = told(error, tensor.path)
+            self._note(found)
+            row.why = str(found)
 
     def _partner(self, operator: Operator, n: int, row: Row) -> Partner:
         producer, output = self._producer(operator, n) if row.is_input else (operator, n)

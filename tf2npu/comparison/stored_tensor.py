@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from npu_runtime.dump.dump_file import DumpedTensor, DumpFormatError, read_elements, read_header
+from npu_runtime.dump.dump_file import DumpedTensor, DumpFormatError, fits_array, read_elements, read_header
 from tf2npu.comparison.unreadable import Unreadable
 
 NPY_FORMAT = 40
@@ -28,6 +28,8 @@ _PLAIN_START = re.compile(
 )
 """The beginning of an npy file of plain numbers, as numpy writes it; any other is left to numpy.  Parsing a literal of Python's
 takes longer than reading a small tensor."""
+_SHOWN = 100
+"""Characters of a damaged shape that a message shows."""
 _LENGTH_END = 10
 """Bytes up to the end of the header's length."""
 _MOST_START_BYTES = 512
@@ -125,8 +127,8 @@ def read_npy(path: Path) -> StoredTensor:
             if flat.size != math.prod(shape):
                 raise Unreadable(path, "it is cut short")
             return flat.reshape(shape, order="F").reshape(-1) if is_fortran else flat
-        except (OSError, ValueError) as error:
-            raise Unreadable(path, str(error)) from None
+        except (OSError, ValueError, MemoryError) as error:
+            raise Unreadable(path, str(error).removeprefix(f"{path}: ") or "there is not enough memory for it") from None
 
     return StoredTensor(path, dtype, shape, shape, NPY_FORMAT, 0, load)
 
@@ -149,7 +151,7 @@ def _npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
 def _check_npy(path: Path, shape: tuple[int, ...], dtype: np.dtype, n_bytes: int) -> None:
     if dtype.kind not in "biufc":
         raise Unreadable(path, f"its elements are of type {dtype}: only numbers and booleans are compared")
-    if any(type(extent) is not int or extent < 0 for extent in shape):
-        raise Unreadable(path, f"its shape {shape} is none")
+    if any(type(extent) is not int or extent < 0 for extent in shape) or not fits_array(shape, dtype):
+        raise Unreadable(path, f"its shape {str(shape)[:_SHOWN]} is none")
     if math.prod(shape) * dtype.itemsize > n_bytes:
         raise Unreadable(path, f"its header promises {math.prod(shape) * dtype.itemsize} bytes of data, and it has {n_bytes}")

@@ -23,6 +23,8 @@ _DUMP_NAME = re.compile(
     r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[0-9]+(\.[0-9]+)?\.[0-9]{1,255}(\.[0-9]+\.[0-9]+\.[0-9]+)?(\.[0-9]+)?"
 )
 _NPY_NAME = re.compile(r"([.A-Za-z0-9_-]+\.[0-9]+)\.[0-9]{1,255}\.npy")
+_NO_NAME = re.compile(r"[/\x00-\x1f\x7f-\x9f]")
+"""What would lead to another folder, or command a terminal."""
 _TIMESTAMP_DIGITS = 16
 """A timestamp of any other length counts as 0."""
 _OVERFLOW = "Opdebug.Node_OpDebug."
@@ -77,7 +79,8 @@ def read_folder(path: Path) -> TensorFolder:
         names = [entry for entry in _entries(path) if not entry.name.startswith(".")]
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None
-    folder = TensorFolder(path.resolve(), "", full_names=_mapping(path / MAPPING))
+    folder = TensorFolder(path.resolve(), "")
+    folder.full_names = _mapping(path / MAPPING, folder.left_out)
     for entry in names:
         if entry.name != MAPPING:
             _put(folder, entry)
@@ -88,7 +91,7 @@ def read_folder(path: Path) -> TensorFolder:
 
 def operators_in(path: Path) -> set[str]:
     """The keys of the operators that have files in the folder of a step, without outputs.  Raises: OSError."""
-    full_names = _mapping(path / MAPPING)
+    full_names = _mapping(path / MAPPING, [])
     files = [_named(path / name, full_names.get(name, name))[0] for name in os.listdir(path)]
     return {file.key.rpartition(".")[0] or file.key for file in files if file is not None}
 
@@ -111,6 +114,9 @@ def _put(folder: TensorFolder, entry: os.DirEntry[str]) -> None:
         return
     if name.removesuffix(".npy").isdigit():
         name = folder.full_names.get(name, name)
+    if _NO_NAME.search(name):
+        folder.left_out.append((entry.name, f"{MAPPING if name != entry.name else 'it'} has characters that no file name should"))
+        return
     file, kind = _named(Path(folder.path, entry.name), name)
     if file is None:
         if name.endswith(".csv") and _DUMP_NAME.match(name.removesuffix(".csv")):
@@ -136,14 +142,19 @@ def _timestamp(text: str) -> int:
     return int(text) if len(text) == _TIMESTAMP_DIGITS and text.isascii() and text.isdigit() else 0
 
 
-def _mapping(path: Path) -> dict[str, str]:
-    """Full names by the digits that stand for them; empty where there is no such file."""
+def _mapping(path: Path, left_out: list[tuple[str, str]]) -> dict[str, str]:
+    """Full names by the digits that stand for them; empty where there is no such file.  left_out: told of what is no line.
+
+    A damaged line names no file, and the others are read.  Raises: Unreadable for a link.
+    """
     if not os.path.lexists(path):
         return {}
     if path.is_symlink():
         raise Unreadable(path, "it is a link, and links are not followed")
+    found: dict[str, str] = {}
     try:
         lines = read_at_most(path, MOST_MAPPING_BYTES).decode("utf-8", "replace").splitlines()
-        return {row[0]: row[1] for row in csv.reader(lines) if len(row) == 2}
+        found.update((row[0], row[1]) for row in csv.reader(lines) if len(row) == 2)
     except (OSError, csv.Error) as error:
-        raise Unreadable(path, str(error)) from None
+        left_out.append((MAPPING, f"from some line on it cannot be read: {error}"))
+    return found

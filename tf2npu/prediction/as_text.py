@@ -18,7 +18,7 @@ _MOST_NAME = 48
 _WIDE = ("\u1100", "\uffe6")  # from and to: characters in between take two columns of a terminal, such as Chinese ones
 SHARE_NAMES = {
     "cube": "cube", "vector": "vector", "memory": "memory", "ai_cpu": "AI CPU", "launch": "launch", "host": "host",
-    "waiting": "waiting",
+    "data": "waiting for data", "waiting": "waiting",
 }  # fmt: skip
 """What the parts of a step's time are called; each is a template of the catalogue."""
 LIMIT_NAMES = {

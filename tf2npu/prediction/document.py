@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, field
 
 VERSION = "1.0"
 SCHEMA_FILE = Path(__file__).parent / "prediction.schema.json"
-SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "waiting")
+SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "data", "waiting")
 """What the time of a step is parted into, in the order in which it is shown."""
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 _MOST_OF_A_REASON = 160
@@ -56,6 +56,7 @@ class Shares(Struct):
 
     cube, vector: such a unit is what the running task waits for.  memory: transfers are.  ai_cpu: the task runs there.
     launch: starts of tasks.  host: the host prepares or computes.  waiting: nothing runs, or ranks talk to each other.
+    data: of a profile, nothing runs since the input pipeline is waited for.
     """
 
     cube: Share | None = None
@@ -65,6 +66,7 @@ class Shares(Struct):
     launch: Share | None = None
     host: Share | None = None
     waiting: Share | None = None
+    data: Share | None = None
 
 
 class Shapes(Struct):

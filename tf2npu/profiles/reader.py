@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf2npu.prediction.document import Chip, ChipStep, Document, Shares, Task, of_steps
+from tf2npu.prediction.document import ChipStep, Document, Task, of_steps
 from tf2npu.profiles import steps, tasks
+from tf2npu.profiles.information import chip_of
+from tf2npu.profiles.shares import shares_of
 from tf2npu.profiles.steps import Step
-from tf2npu.profiles.table import rows
+from tf2npu.profiles.table import NoProfile, rows
 from tf2npu.profiles.tasks import Measured, device_of
-from tf2npu.profiles.tree import ProfileTree, opened
-
-_MEMORY = ("mte1", "mte2", "mte3", "fixpipe")
-"""Pipes that move data; a task whose busiest pipe is one of them waits for memory."""
-_MOST_INFO_BYTES = 1 << 20
-"""Bytes of info.json.N that are parsed; it is one line."""
+from tf2npu.profiles.tree import MOST_PROFILES, ProfileTree, opened
 
 
 def read_profile(path: Path) -> Document:
@@ -25,28 +20,43 @@ def read_profile(path: Path) -> Document:
     tree = opened(path)
     try:
         found, files = tasks.read(tree)
-        devices = sorted({m.device for m in found}, key=lambda name: (len(name), name))
-        made = [_step(tree, [m for m in found if m.device == device], device, len(files)) for device in devices]
+        by_device = _by_device(found, path)
+        made = [_step(tree, mine, device, len(files)) for device, mine in by_device.items()]
     finally:
         tree.folder.close()
-    if len(devices) > 1:
-        for step, device in zip(made, devices, strict=True):
-            step.soc = f"device {device}"
+    if len(made) > 1:
+        for step, device in zip(made, by_device, strict=True):
+            step.soc = f"{step.soc}, device {device}" if step.soc else f"device {device}"
     return of_steps(made, "profile", path.name or str(path))
+
+
+def _by_device(found: Sequence[Measured], path: Path) -> dict[str, list[Measured]]:
+    """The tasks of each device, which has a page of its own.  Raises: NoProfile where there are too many."""
+    parted: dict[str, list[Measured]] = {}
+    for measured in found:
+        parted.setdefault(measured.device, []).append(measured)
+    if len(parted) > MOST_PROFILES:
+        raise NoProfile(
+            f"{path}: its tasks name {len(parted)} devices, more than the {MOST_PROFILES} that are shown together: "
+            "is the column Device_id damaged?"
+        )
+    return {name: parted[name] for name in sorted(parted, key=lambda name: (len(name), name))}
 
 
 def _step(tree: ProfileTree, found: list[Measured], device: str, n_files: int) -> ChipStep:
     all_steps = steps.traced(tree, device)
-    is_traced = any(steps.within(found, step) for step in all_steps)
+    with_tasks = steps.with_tasks(all_steps, found)
+    is_traced = bool(with_tasks)
     if not is_traced:
-        all_steps = steps.repeated(found)
+        all_steps = with_tasks = steps.repeated(found)
     chosen = steps.typical(all_steps)
     mine = steps.within(found, chosen)
     if not mine:  # the trace is of steps whose tasks were not recorded
-        chosen = next(step for step in all_steps if steps.within(found, step))
+        chosen = with_tasks[0]
         mine = steps.within(found, chosen)
-    made = ChipStep(chip=_chip(tree, device), step_ms=chosen.us / 1000, tasks=_from_start(mine, chosen))
-    made.shares = _shares(made.tasks, chosen.us)
+    soc, chip = chip_of(tree, device)
+    made = ChipStep(soc=soc, chip=chip, step_ms=chosen.us / 1000, tasks=_from_start(mine, chosen))
+    made.shares = shares_of(made.tasks, chosen)
     made.step_ms_range = _range(all_steps)
     made.hbm_bytes = made.chip.hbm_bytes
     made.memory = _memory(tree, chosen, device)
@@ -65,48 +75,6 @@ def _range(all_steps: Sequence[Step]) -> tuple[float, float]:
     later = all_steps[1:] if len(all_steps) > 2 else all_steps
     times = [step.us / 1000 for step in later]
     return min(times), max(times)
-
-
-def _shares(found: Sequence[Task], step_us: float) -> Shares:
-    """Parts of the step by what runs; moments at which several tasks run are parted equally among them."""
-    parts = dict.fromkeys(("cube", "vector", "memory", "ai_cpu", "waiting"), 0.0)
-    borders = sorted({0.0, step_us, *(min(max(m, 0.0), step_us) for task in found for m in (task.start_us, task.end_us))})
-    begins = sorted(found, key=lambda task: task.start_us)
-    at, running = 0, list[Task]()
-    for low, high in itertools.pairwise(borders):
-        while at < len(begins) and begins[at].start_us <= low:
-            running.append(begins[at])
-            at += 1
-        running = [task for task in running if task.end_us > low]
-        for task in running:
-            parts[_part(task)] += (high - low) / len(running)
-        parts["waiting"] += 0.0 if running else high - low
-    total = sum(parts.values()) or 1.0
-    return Shares(**{name: amount / total for name, amount in parts.items()})
-
-
-def _part(task: Task) -> str:
-    if task.engine == "AI CPU":
-        return "ai_cpu"
-    if task.engine in ("cube", "vector"):
-        if task.bound in _MEMORY:
-            return "memory"
-        return "cube" if (task.bound or task.engine) == "cube" else "vector"
-    return "memory" if task.engine == "copy" else "waiting"
-
-
-def _chip(tree: ProfileTree, device: str) -> Chip:
-    """What the profiler noted of the chip."""
-    for path in (path for path in tree.files["info"] if not device or path.endswith(f".{device}")):
-        try:
-            info = json.loads(tree.read(path)[:_MOST_INFO_BYTES])
-            facts = info["DeviceInfo"][0]
-            cores, mhz = int(facts["ai_core_num"]), float(facts["aic_frequency"])
-        except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-            continue  # another release has another form, and the rest of the profile reads without it
-        if 0 < cores < 10_000 and 0 < mhz < 1e6:
-            return Chip(n_cores=cores, clock_mhz=mhz)
-    return Chip()
 
 
 def _memory(tree: ProfileTree, step: Step, device: str) -> list[tuple[float, float]]:

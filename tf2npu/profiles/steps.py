@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections import Counter
 from collections.abc import Sequence
@@ -14,12 +15,16 @@ from tf2npu.profiles.tree import ProfileTree
 
 @dataclass(frozen=True)
 class Step:
-    """A step between two moments in microseconds.  number: from 1.  model: its id, "" where none is said."""
+    """A step between two moments in microseconds.  number: from 1.  model: its id, "" where none is said.
+
+    data: from when to when it waits for the input pipeline, before its first operator; None where the profile does not say.
+    """
 
     number: int
     start: float
     end: float
     model: str = ""
+    data: tuple[float, float] | None = None
 
     @property
     def us(self) -> float:
@@ -42,7 +47,16 @@ def _of_row(row: TableRow, clock: Clock, number: int) -> Step | None:
     end, duration = row.moment(clock, "iterationend"), row.amount("iterationtime")
     if end is None or duration is None or duration <= 0:
         return None
-    return Step(number, end - duration, end, row.text("modelid"))
+    start = end - duration
+    return Step(number, start, end, row.text("modelid"), _data(row, clock, start))
+
+
+def _data(row: TableRow, clock: Clock, start: float) -> tuple[float, float] | None:
+    """The wait for data ends where the first forward operator starts.  Source: FP Start less the Iteration End before it."""
+    us, first = row.amount("dataaugbound"), row.moment(clock, "fpstart")
+    if us is None or us < 0:
+        return None
+    return (start, start + us) if first is None else (first - us, first)
 
 
 def repeated(found: Sequence[Measured]) -> list[Step]:
@@ -73,6 +87,14 @@ def typical(steps: Sequence[Step]) -> Step:
     """The step with the median time; of two the first one. The first step is left out of three or more: it compiles."""
     later = steps[1:] if len(steps) > 2 else steps
     return sorted(later, key=lambda step: (step.us, step.number))[(len(later) - 1) // 2]
+
+
+def with_tasks(steps: Sequence[Step], found: Sequence[Measured]) -> list[Step]:
+    """The steps in which a task runs.  found: by start.  A search for each, not a walk: both may be long."""
+    starts = [measured.task.start_us for measured in found]
+    last_ends = list(itertools.accumulate((measured.task.end_us for measured in found), max))
+    before = [bisect.bisect_left(starts, step.end) for step in steps]
+    return [step for step, n in zip(steps, before, strict=True) if n and last_ends[n - 1] > step.start]
 
 
 def within(found: Sequence[Measured], step: Step) -> list[Measured]:

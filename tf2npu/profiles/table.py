@@ -8,7 +8,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import Any
 
 from tf2npu.files.bounded_read import KB
 
@@ -16,6 +17,8 @@ MOST_ROWS = 1_000_000
 """Rows that are read of a file: a hundred steps of a graph of ten thousand tasks."""
 _MOST_CELL = 64 * KB
 """Characters of a cell: the longest name of a fused operator has some thousand."""
+_MOST_HEAD = 64 * KB
+"""Bytes of the line of columns: the longest that is known has some thousand."""
 MOST_AMOUNT = 10**18
 """The largest amount that a cell may hold: more microseconds, cycles or bytes than any profile has."""
 _UNIT = re.compile(r"\((us|ms|ns|s|KB|MB|B|%)\)\s*\Z", re.IGNORECASE)
@@ -40,7 +43,7 @@ class Clock:
         """The moment that is written in a cell; None where there is none.  factor: microseconds of one."""
         try:
             value = Decimal(written.strip().strip('"')) * Decimal(str(factor))
-        except InvalidOperation:
+        except ArithmeticError:  # no number, or one that even a decimal cannot hold
             return None
         if not value.is_finite() or abs(value) > MOST_AMOUNT:
             return None
@@ -67,9 +70,9 @@ class TableRow:
     def amount(self, *names: str) -> float | None:
         """The same as a finite number, in microseconds, bytes or as a share; None where there is none."""
         for name in names:
-            value = number_in(self.cells.get(name, ""))
+            value = number_in(self.cells.get(name, ""), self.factors.get(name, 1.0))
             if value is not None:
-                return value * self.factors.get(name, 1.0)
+                return value
         return None
 
     def moment(self, clock: Clock, *names: str) -> float | None:
@@ -83,10 +86,10 @@ class TableRow:
         return None if value is None else int(value)
 
 
-def number_in(cell: str) -> float | None:
-    """The number in a cell, which may have a tab behind it; None for N/A and for what is none or not finite."""
+def number_in(cell: str, factor: float = 1.0) -> float | None:
+    """The number in a cell times a factor; None for N/A and for what is none, not finite or too large. A tab may be behind it."""
     try:
-        value = float(cell.strip().strip('"'))
+        value = float(cell.strip().strip('"')) * factor
     except ValueError:
         return None
     return value if math.isfinite(value) and abs(value) <= MOST_AMOUNT else None
@@ -94,10 +97,9 @@ def number_in(cell: str) -> float | None:
 
 def rows(data: bytes, shown: str) -> Iterator[TableRow]:
     """The rows of a file.  shown: its name for messages.  Raises: NoProfile for what is no such table."""
-    csv.field_size_limit(_MOST_CELL)
-    reader = csv.reader(io.StringIO(data.decode("utf-8-sig", "replace").replace("\0", ""), newline=""))
+    reader = _reader(data)
     try:
-        head = next(reader, [])
+        head: list[str] = next(reader, [])
         names = [plain(name) for name in head]
         factors = {name: _factor(written) for name, written in zip(names, head, strict=True)}
         for number, cells in enumerate(reader, 2):
@@ -106,6 +108,20 @@ def rows(data: bytes, shown: str) -> Iterator[TableRow]:
             yield TableRow(dict(zip(names, cells, strict=False)), factors)
     except csv.Error as error:
         raise NoProfile(f"{shown}:{reader.line_num}: is no CSV: {error}") from None
+
+
+def column_names(data: bytes, shown: str) -> list[str]:
+    """The names of a file's columns, as `plain` has them.  Raises: NoProfile for what is no such table."""
+    reader = _reader(data[:_MOST_HEAD])
+    try:
+        return [plain(name) for name in next(reader, [])]
+    except csv.Error as error:
+        raise NoProfile(f"{shown}:{reader.line_num}: is no CSV: {error}") from None
+
+
+def _reader(data: bytes) -> Any:
+    csv.field_size_limit(_MOST_CELL)
+    return csv.reader(io.StringIO(data.decode("utf-8-sig", "replace").replace("\0", ""), newline=""))
 
 
 def plain(name: str) -> str:

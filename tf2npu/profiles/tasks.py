@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tf2npu.prediction.document import Shapes, Task, Words
-from tf2npu.profiles.table import MOST_ROWS, Clock, NoProfile, TableRow, number_in, rows
+from tf2npu.profiles.table import MOST_AMOUNT, MOST_ROWS, Clock, NoProfile, TableRow, column_names, number_in, plain, rows
 from tf2npu.profiles.tree import ProfileTree
 
 PIPES = {"mac": "cube", "vec": "vector", "scalar": "scalar", "mte1": "mte1", "mte2": "mte2", "mte3": "mte3", "fixpipe": "fixpipe"}
@@ -16,6 +16,12 @@ PIPES = {"mac": "cube", "vec": "vector", "scalar": "scalar", "mte1": "mte1", "mt
 _PREFIXES = ("", "aic", "aiv", "ai")
 """Before a counter's name: none on chips whose cores have both units, else the core's; `ai*` where one column is for both."""
 _CUBE_TYPES = re.compile(r"Conv|MatMul|Gemm|Dense|FullyConnection", re.IGNORECASE)
+_START = ("Task Start Time", "Task Start", "Start Time")
+_DURATION = ("Task Duration", "Duration")
+"""Columns of op_summary by release. Source: the vendor's guides, and its viewer, which knows the shorter names too."""
+_START_CELLS, _DURATION_CELLS = tuple(map(plain, _START)), tuple(map(plain, _DURATION))
+_NEEDED = {"op_summary": (_START, _DURATION), "task_time": (("task_start",), ("task_time",))}
+"""The columns without which a table has no tasks, each by its names."""
 _MOST_TENSORS = 64
 """Tensors of a task that are kept; fused optimizers have hundreds."""
 _MOST_DIMENSIONS = 16
@@ -47,9 +53,18 @@ def read(tree: ProfileTree) -> tuple[list[Measured], list[str]]:
             return _by_start(found), tree.files[kind]
     found = [m for path in tree.files["trace"] for m in _of_trace(tree, path)]
     if not found:
-        path = next(path for kind in ("op_summary", "task_time", "trace") for path in tree.files[kind])
-        raise NoProfile(f"{tree.folder.path / path}: holds no task with a time: was task_time switched off?")
+        raise NoProfile(_why_none(tree))
     return _by_start(found), tree.files["trace"]
+
+
+def _why_none(tree: ProfileTree) -> str:
+    """Why there is no task: a column that is not there, else rows without times."""
+    path = next(path for kind in ("op_summary", "task_time", "trace") for path in tree.files[kind])
+    needed = next((columns for kind, columns in _NEEDED.items() if path in tree.files[kind]), ())
+    present = column_names(tree.read(path), path) if needed else []
+    missing = [columns[0] for columns in needed if not {plain(name) for name in columns} & set(present)]
+    named = f" It has no column {' and no column '.join(missing)}." if missing else ""
+    return f"{tree.folder.path / path}: holds no task with a time: was task_time switched off?{named}"
 
 
 def _of_table(tree: ProfileTree, path: str, of_row: Callable[[TableRow, Clock, str], Measured | None]) -> Iterator[Measured]:
@@ -73,7 +88,7 @@ def _by_start(found: list[Measured]) -> list[Measured]:
 
 
 def _of_summary(row: TableRow, clock: Clock, device: str) -> Measured | None:
-    duration, start = row.amount("taskduration"), row.moment(clock, "taskstarttime", "taskstart")
+    duration, start = row.amount(*_DURATION_CELLS), row.moment(clock, *_START_CELLS)
     if duration is None or start is None or duration < 0:
         return None
     op_type, cycles = row.text("optype"), _cycles(row)
@@ -161,13 +176,13 @@ def _cycles(row: TableRow) -> dict[str, float]:
         for theirs, ours in PIPES.items():
             share = row.amount(f"{prefix}{theirs}ratio")
             if total and share is not None and share >= 0:
-                found[ours] = found.get(ours, 0.0) + share * total
+                found[ours] = min(found.get(ours, 0.0) + share * total, MOST_AMOUNT)
     return found
 
 
 def _total_cycles(row: TableRow) -> float | None:
     found = [cycles for prefix in _PREFIXES if (cycles := row.amount(f"{prefix}totalcycles")) is not None and cycles >= 0]
-    return sum(found) if found else None
+    return min(sum(found), MOST_AMOUNT) if found else None
 
 
 def _bound(cycles: dict[str, float]) -> str:

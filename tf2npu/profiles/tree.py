@@ -32,6 +32,7 @@ _KINDS = {
     "npu_mem": re.compile(r"npu_mem_.*\.csv\Z"),
     "trace": re.compile(r"(msprof|task_time)_.*\.json\Z"),
     "info": re.compile(r"info\.json\.\d+\Z"),
+    "database": re.compile(r"msprof_\w+\.db\Z"),
 }
 _PROFILE = re.compile(r"(PROF_|JOB)\w+\Z")
 MOST_PROFILES = 64
@@ -95,6 +96,10 @@ def opened(path: Path) -> ProfileTree:
 
 
 def _why_none(tree: ProfileTree, path: Path) -> str:
+    """What to do for a folder without tables. An export of the database alone (`--type=db`) has the same in a form of its own."""
+    if tree.files["database"]:
+        found = f"{path}: holds {tree.files['database'][0]} alone, which this does not read"
+        return f"{found}: run `msprof --export=on --type=text --output={path}` on the host, which writes the tables too"
     if tree.has_raw:
         return f"{path}: holds raw records only: run `msprof --export=on --output={path}` on the host, then read it again"
     return f"{path}: holds no profile: no op_summary_*.csv, task_time_*.csv or msprof_*.json in it; name a PROF_* folder"
