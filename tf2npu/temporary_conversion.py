@@ -132,6 +132,10 @@ def convert_for_run(script: Path, folder: Path, without: Collection[str] = ()) -
     failed = [result for result in done.results if result.status is Status.FAILED]
     inner = real_path(script).relative_to(root)
     _check(failed, inner)
+    if not (copy / inner).is_file():
+        raise UsageProblem(
+            f"{script}: lies in a folder that is never converted: an earlier output or report, a virtual environment"
+        )
     return TemporaryConversion(root, copy, copy / inner, done)
 
 

@@ -196,6 +196,14 @@ class TestPredict:
         done = tool("predict", plain / "plain.py", "--json", "p.json")
         assert done.code == 0 and "converted for this run: 1 of the files" in done.err, done.err
 
+    def test_a_script_in_a_folder_that_is_not_converted_is_one_line(self, tool, plain, made):
+        (plain / "venv").mkdir()
+        for name in ("__init__.py", "venv/__init__.py", "venv/pyvenv.cfg"):
+            (plain / name).write_text("")
+        (plain / "plain.py").rename(plain / "venv/plain.py")
+        done = tool("predict", plain / "venv/plain.py")
+        assert done.code == 2 and "plain.py: lies in a folder that is never converted" in done.err
+
     def test_what_a_script_imports_makes_it_a_migrated_one(self, tool, plain, made):
         (plain / "beside.py").write_text((plain / "beside.py").read_text() + "import npu_bridge\n")
         done = tool("predict", plain / "plain.py")
