@@ -23,6 +23,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"`((?:tf2npu|python) [^`\n]+)`|^((?:tf2npu|python) [^\n]+)$", re.MULTILINE)
 RECORDED = "--profile . --option enable_dump=true --option dump_path=dumps --option dump_step=0 --option fusion=off"
 
+EXAMPLE = "out/lenet_estimator/train.py"
 REPORT = "out/tf2npu-report/report.json"
 
 
@@ -66,7 +67,7 @@ IN_ORDER = (
     Typed("tf2npu dump npy", r"npy files are in npy", words="tf2npu dump npy dumps/*/*/*_2/*/0 npy"),
     Typed("tf2npu doctor", r"run: can run here"),
     Typed("tf2npu convert examples out", r"converted"),
-    Typed("python out/lenet_estimator/train.py --steps=100", r"on the device", words="python out/lenet_estimator/train.py --steps=2"),
+    Typed("python out/lenet_estimator/train.py --steps=100", r"on the device", words=f"python {EXAMPLE} --steps=2"),
 )  # fmt: skip
 
 
