@@ -43,6 +43,7 @@ class ProgramRecord:
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
     NaN out of numbers, where that is tracked.  variable_bytes: of the session's variables.  kept: for a report, or None.
+    trains: whether a step changes trainable variables as an optimizer does.
     first_end, last_end: when the first and the last step were over, by `time.perf_counter`.
     """
 
@@ -65,6 +66,7 @@ class ProgramRecord:
     n_dropped: int = 0
     variable_bytes: int = 0
     kept: KeptOfProgram | None = None
+    trains: bool = False
     first_end: float = 0.0
     last_end: float = 0.0
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -170,6 +172,7 @@ class RunLog:
         return {
             "device": self.device,
             "steps": sum(program.n_runs for program in programs),
+            "training_steps": sum(program.n_runs for program in programs if program.trains),
             "device_share": on_device / total if total else 1.0,
             "uncounted_nodes": max((program.n_uncounted for program in programs), default=0),
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
@@ -187,12 +190,12 @@ class RunLog:
         }
 
     def training(self) -> dict[str, Any]:
-        """The program that ran most often: its steps, the seconds of one, and its numbers, where they are kept.
+        """The program that ran most often, of those that train, if any: its steps, the seconds of one, and its kept numbers.
 
         The numbers are texts, since JSON has no NaN.
         """
         programs = [program for session in self.sessions for program in session.programs]
-        most = max(programs, key=lambda program: program.n_runs, default=ProgramRecord(()))
+        most = max(programs, key=lambda program: (program.trains, program.n_runs), default=ProgramRecord(()))
         return {
             "steps": most.n_runs,
             "step_seconds": most.step_seconds,

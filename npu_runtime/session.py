@@ -19,6 +19,7 @@ import numpy as np
 
 from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
+from npu_runtime.analysis.training_updates import trains
 from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
 from npu_runtime.compiler import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
@@ -308,7 +309,7 @@ class DeviceSession:
         made = self._compilation(graph, f"run {number}")
         made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
         pruned = run_steps(SELECT, made).graph
-        record = ProgramRecord(request.fetches + request.targets)
+        record = ProgramRecord(request.fetches + request.targets, trains=trains(pruned, self._importer.trainable()))
         record.kept = KeptOfProgram() if recording() is not None else None
         self._record.programs.append(record)
         self._record.saturates |= is_saturating

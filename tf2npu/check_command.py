@@ -25,9 +25,9 @@ from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import show
 from tf2npu.report.visible import visible
-from tf2npu.script_process import chips, converted_for, orderly_end
+from tf2npu.script_process import bridge_import, chips, converted_for, orderly_end
 from tf2npu.session_options import table
-from tf2npu.temporary_conversion import TemporaryConversion, imports_bridge
+from tf2npu.temporary_conversion import TemporaryConversion
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _MOST_SECONDS = 7 * 24 * 3600
@@ -77,9 +77,9 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
     for path in filter(None, (script, wanted.migrated)):
         if not path.is_file():
             raise RefusedRequest(f"{path}: no such file")
-    if imports_bridge(script):
-        raise RefusedRequest(f"{script} imports npu_bridge: name the original, and the migrated script with --migrated {script}")
-    if wanted.migrated is not None and not imports_bridge(wanted.migrated):
+    if imported := bridge_import(script):
+        raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
+    if wanted.migrated is not None and not bridge_import(wanted.migrated):
         raise RefusedRequest(f"--migrated {wanted.migrated}: it does not import npu_bridge; without it {script} is converted")
     problem = run_report.why_not(wanted.report) if wanted.report is not None else ""
     if problem:
@@ -165,7 +165,8 @@ class _Check:
     def _migrated(self, converted: TemporaryConversion | None, *, is_whole: bool) -> dict[str, Any]:
         """The record of the migrated script's runs, beside which the original runs again."""
         script = converted.script if converted is not None else self.wanted.migrated
-        assert script is not None
+        if script is None:  # `check` has refused a migrated script: this one was migrated while it ran
+            raise RefusedRequest(f"{self.script} imports npu_bridge since the check began: run it again")
         environment = {}
         if converted is not None and (path := _search_path()):
             environment["PYTHONPATH"] = converted.search_path(path)

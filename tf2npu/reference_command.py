@@ -16,8 +16,7 @@ from tf2npu.files.directory import Directory
 from tf2npu.files.draft import new_name, replacing
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.visible import visible
-from tf2npu.script_process import chips, orderly_end, run_script
-from tf2npu.temporary_conversion import imports_bridge
+from tf2npu.script_process import bridge_import, chips, orderly_end, run_script
 
 REFERENCE_VARIABLE = "TF2NPU_REFERENCE"  # read by npu_bridge._reference
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
@@ -66,11 +65,11 @@ def _steps(text: str | None) -> list[tuple[int, int]] | None:
 
 
 def _require_original(script: Path) -> None:
-    """Raises: RefusedRequest for a script that is not there or has been migrated; what else lies in its project is not asked."""
+    """Raises: RefusedRequest for a script that is not there or has been migrated; what it does not import is not asked."""
     if not script.is_file():
         raise RefusedRequest(f"{script}: no such file")
-    if imports_bridge(script):
-        raise RefusedRequest(f"{script} imports npu_bridge: name the script as it was before it was migrated")
+    if imported := bridge_import(script):
+        raise RefusedRequest(f"{script} imports {imported}: name the script as it was before it was migrated")
 
 
 @contextmanager

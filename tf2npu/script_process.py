@@ -15,12 +15,12 @@ import click
 
 from tf2npu.config import ConfigError
 from tf2npu.prediction_request import chips_named
-from tf2npu.project.request import UsageProblem
+from tf2npu.project.request import TooLarge, UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.visible import visible
-from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run, is_migrated
+from tf2npu.temporary_conversion import TemporaryConversion, bridge_importer, convert_for_run
 
 _STDERR = 2
 """The descriptor that a script's own output goes to: stdout has what the command shows alone."""
@@ -57,13 +57,33 @@ def chips(soc: str) -> tuple[str, ...]:
 def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversion | None:
     """The conversion of a script that is not migrated yet; None for one that is.  command: that asks.  Raises: RefusedRequest."""
     try:
-        if is_migrated(script):
+        if bridge_importer(script) is not None:
             return None
         converted = convert_for_run(script, folder)
+    except TooLarge as error:
+        raise RefusedRequest(f"{error}, too many to convert them for one run: {_way_out(command, script)}") from None
     except (UsageProblem, ConfigError) as error:
         raise RefusedRequest(str(error)) from None
     click.echo(f"tf2npu {command}: {visible(converted.summary())}", err=True)
     return converted
+
+
+def bridge_import(script: Path) -> str:
+    """What of the bridge a migrated script imports, as a message says it; "" for an original.  Raises: RefusedRequest."""
+    try:
+        importer = bridge_importer(script)
+    except UsageProblem as error:
+        raise RefusedRequest(str(error)) from None
+    if importer is None:
+        return ""
+    return "npu_bridge" if importer == script else f"npu_bridge by {importer}"
+
+
+def _way_out(command: str, script: Path) -> str:
+    """What to type for a project that is too large."""
+    converted = f"OUT/{script.name}"
+    words = f"check {script} --migrated {converted}" if command == "check" else f"{command} {converted}"
+    return f"convert the script's project with `tf2npu convert SRC OUT`, then `tf2npu {words}`"
 
 
 def run_script(

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import bisect
 import os
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from tf2npu.config import load_config
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 from tf2npu.files.directory import Directory, real_path
 from tf2npu.files.state import remove_tree_state
 from tf2npu.findings import FileResult, Status
@@ -25,15 +23,15 @@ from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.workers import default_jobs
 from tf2npu.report.aligned import compare
 from tf2npu.report.build import file_report
+from tf2npu.scanner.bridge_imports import file_importing_bridge
 
 MOST_ENTRIES = 20_000
 """Files and folders of a project that is converted for one run. The vendor's largest model has some thousand; a home folder has
-more, and to copy it would take minutes."""
+more, and to copy it would take minutes. Virtual environments and outputs of ours do not count: they are not copied."""
 LINKED_LEVELS = 3
 """Folders above a project beside which links stand: scripts find their data by `..` or `../..` from their own file."""
 MOST_LINKS = 1_000
 """Entries of a folder above that are linked at most: a folder of more is one of data, of which a script names one by its path."""
-_IMPORTS_BRIDGE = re.compile(rb"^\s*(?:from|import)\s+npu_bridge\b", re.MULTILINE)
 
 
 @dataclass
@@ -104,51 +102,29 @@ def project_root(script: Path) -> Path:
     return folder
 
 
-def is_migrated(script: Path) -> bool:
-    """Whether a script, or another source of its project, imports npu_bridge.
+def bridge_importer(script: Path) -> Path | None:
+    """What makes a script a migrated one: itself, or the file that it imports which imports npu_bridge; None where none does.
 
-    Raises: UsageProblem for a script that cannot be read, and for a project that is too large to be looked through.
+    Nothing else decides: an output of ours may lie beside the script, and so may somebody's script for an NPU.
+    Raises: UsageProblem for a script that cannot be read.
     """
     try:
-        if _IMPORTS_BRIDGE.search(read_at_most(script, MOST_SOURCE_BYTES)):
-            return True
+        return file_importing_bridge(script, list(dict.fromkeys([real_path(script).parent, project_root(script)])))
     except OSError as error:
         raise UsageProblem(f"{script}: cannot be read: {error.strerror or error}") from None
-    return any(imports_bridge(path) for path in _sources(project_root(script)))
-
-
-def _sources(root: Path) -> Iterator[Path]:
-    n_entries = 0
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        n_entries += len(folders) + len(names)
-        if n_entries > MOST_ENTRIES:
-            raise UsageProblem(
-                f"{root}: holds more than {MOST_ENTRIES} files, too many to convert them for one run: "
-                "convert the script's project with `tf2npu convert SRC OUT`, then predict the script in OUT"
-            )
-        yield from (Path(folder) / name for name in sorted(names) if name.endswith(".py"))
-
-
-def imports_bridge(path: Path) -> bool:
-    """Whether a source imports npu_bridge itself; False for one that cannot be read."""
-    try:
-        return _IMPORTS_BRIDGE.search(read_at_most(path, MOST_SOURCE_BYTES)) is not None
-    except OSError:
-        return False  # the conversion names it
 
 
 def convert_for_run(script: Path, folder: Path, without: Collection[str] = ()) -> TemporaryConversion:
     """Convert the project of a script into a new folder below `folder`.
 
     without: ids of rules that take no part, beside those that the project's own settings leave out.
-    Raises: UsageProblem; ConfigError for settings that cannot be used.
+    Raises: UsageProblem, which is TooLarge for more than MOST_ENTRIES; ConfigError for settings that cannot be used.
     """
     root = project_root(script)
     copy = _surroundings(root, folder / "converted")
     config = load_config(root)
     config = replace(config, ignore=config.ignore | frozenset(without))
-    request = Request(root, config, copy, default_jobs(), data="link-all")
+    request = Request(root, config, copy, default_jobs(), data="link-all", most_entries=MOST_ENTRIES)
     try:
         done = convert_project(request)
     finally:
@@ -156,6 +132,10 @@ def convert_for_run(script: Path, folder: Path, without: Collection[str] = ()) -
     failed = [result for result in done.results if result.status is Status.FAILED]
     inner = real_path(script).relative_to(root)
     _check(failed, inner)
+    if not (copy / inner).is_file():
+        raise UsageProblem(
+            f"{script}: lies in a folder that is never converted: an earlier output or report, a virtual environment"
+        )
     return TemporaryConversion(root, copy, copy / inner, done)
 
 

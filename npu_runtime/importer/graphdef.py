@@ -54,6 +54,11 @@ class GraphImporter:
         self.version = version
         return True
 
+    def trainable(self) -> frozenset[str]:
+        """Names of the nodes of the variables that the user's program trains."""
+        found = self.tf_graph.get_collection("trainable_variables")  # programs may put anything there
+        return frozenset(variable.op.name for variable in found if hasattr(variable, "op"))
+
     def definition(self, name: str) -> node_def_pb2.NodeDef:
         """The NodeDef of a node, also of one that came out of a function's body."""
         inlined = self._inliner.definitions.get(name)

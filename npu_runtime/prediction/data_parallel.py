@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from npu_runtime.analysis.training_updates import is_training_update
 from npu_runtime.device.engines import COLLECTIVE_MARK
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.training.apply_update import DENSE
 from npu_runtime.passes.fuse.fuse_all_reduces import ALL_REDUCE, BY_SPLIT
-from npu_runtime.simulation.compiled_model import is_training_update
 
 _WORLD = "hccl_world_group"
 _ALL_GATHER = "_NpuHcomAllGather"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
+from npu_runtime.analysis.training_updates import is_training_update
 from npu_runtime.graph.ir import Graph
 from npu_runtime.prediction.stop import stop
-from npu_runtime.simulation.compiled_model import is_training_update
 from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.whole_file import put_text
 

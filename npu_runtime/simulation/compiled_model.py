@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from npu_runtime.analysis.training_updates import is_training_update
 from npu_runtime.cost.ai_cpu import ai_cpu_cost
 from npu_runtime.cost.choice import Choice, cost_with
 from npu_runtime.cost.collective import RANKS_A_SERVER, collective_cost
@@ -84,11 +85,6 @@ def compile_model(
         return CompiledModel(name, launches, input_bytes=input_bytes, collectives=collectives)
     fp, bp = _first_forward(tasks), _last_backward(tasks, frozenset(updates))
     return CompiledModel(name, launches, fp, bp, input_bytes, True, collectives)
-
-
-def is_training_update(op: str) -> bool:
-    """Whether an op updates a variable as an optimizer does.  Source: the ops of TensorFlow's optimizers."""
-    return "Apply" in op and not op.startswith("Assign")
 
 
 @dataclass(frozen=True)

@@ -164,9 +164,53 @@ class TestPredict:
         assert (tmp_path / "victim").read_text() == "mine" and not Path("p.json").is_symlink()
 
     def test_a_project_that_is_too_large_is_not_copied(self, tool, plain, made, monkeypatch):
-        monkeypatch.setattr("tf2npu.temporary_conversion.MOST_ENTRIES", 0)
+        monkeypatch.setattr("tf2npu.temporary_conversion.MOST_ENTRIES", 2)
+        for command, way_out in (
+            ("predict", "predict OUT/plain.py"),
+            ("check", f"check {plain}/plain.py --migrated OUT/plain.py"),
+        ):
+            done = tool(command, plain / "plain.py")
+            assert done.code == 2 and "holds more than 2 files, too many to convert them for one run" in done.err
+            assert f"then `tf2npu {way_out}`" in done.err
+
+    def test_neither_virtual_environments_nor_outputs_make_a_project_large(self, tool, plain, made, monkeypatch):
+        monkeypatch.setattr("tf2npu.temporary_conversion.MOST_ENTRIES", 10)
+        tool("convert", plain / "plain.py", plain / "out", "-q")
+        for folder in (plain / "out/made", plain / "venv/lib"):
+            folder.mkdir(parents=True)
+            for number in range(20):
+                (folder / f"{number}.py").write_text("")
+        (plain / "venv/pyvenv.cfg").write_text("")
+        done = tool("predict", plain / "plain.py", "--json", "p.json")
+        assert done.code == 0 and "converted for this run: 1 of the files" in done.err, done.err
+
+    def test_a_user_whose_state_cannot_be_kept_is_served_too(self, tool, plain, made, monkeypatch):
+        monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/state")
+        done = tool("predict", plain / "plain.py", "--json", "p.json")
+        assert done.code == 0, done.err
+
+    def test_what_lies_beside_a_script_does_not_make_it_a_migrated_one(self, tool, plain, made):
+        (plain / "another.py").write_text("import npu_bridge\n")
+        for out in ("out", "out2"):
+            tool("convert", plain / "plain.py", plain / out, "-q")
+        done = tool("predict", plain / "plain.py", "--json", "p.json")
+        assert done.code == 0 and "converted for this run: 1 of the files" in done.err, done.err
+
+    def test_a_script_in_a_folder_that_is_not_converted_is_one_line(self, tool, plain, made):
+        (plain / "venv").mkdir()
+        for name in ("__init__.py", "venv/__init__.py", "venv/pyvenv.cfg"):
+            (plain / name).write_text("")
+        (plain / "plain.py").rename(plain / "venv/plain.py")
+        done = tool("predict", plain / "venv/plain.py")
+        assert done.code == 2 and "plain.py: lies in a folder that is never converted" in done.err
+
+    def test_what_a_script_imports_makes_it_a_migrated_one(self, tool, plain, made):
+        (plain / "beside.py").write_text((plain / "beside.py").read_text() + "import npu_bridge\n")
         done = tool("predict", plain / "plain.py")
-        assert done.code == 2 and "too many to convert them for one run" in done.err
+        assert done.code == 0 and "converted for this run" not in done.err
+        for words in (("check",), ("dump", "reference", "--out", "ref")):
+            done = tool(*words, plain / "plain.py")
+            assert done.code == 2 and f"plain.py imports npu_bridge by {plain}/beside.py: name the" in done.err, done.err
 
     def test_a_script_that_cannot_be_converted_is_one_line(self, tool, plain, made):
         (plain / "plain.py").write_text("import tensorflow as tf\nprint 'x'\n")

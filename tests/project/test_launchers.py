@@ -116,7 +116,27 @@ def test_a_launcher_is_proven_as_far_as_the_script_of_which_least_is_known(tmp_p
     assert [(e.script.path, e.rung) for e in entries(report)] == [("train.py", 1), ("run.sh", 1)]
     report.run = {"script": "train.py", "steps": 3, "exit_code": 0}
     assert [(e.script.path, e.rung) for e in entries(report)] == [("train.py", 2), ("run.sh", 2)]
-    assert entries(report)[1].evidence == "It starts train.py. A run made 3 steps on the simulated device."
+    assert entries(report)[1].evidence == "It starts train.py. A run made 3 session runs on the simulated device."
+
+
+FAILED = ", and ended with exit code 1"
+
+
+@pytest.mark.parametrize(
+    ("run", "rung", "evidence"),
+    [
+        ({"steps": 7, "training_steps": 3, "exit_code": 0}, 3, "A run trained for 3 steps on the simulated device."),
+        ({"steps": 7, "training_steps": 0, "exit_code": 0}, 2, "A run made 7 session runs on the simulated device."),
+        ({"steps": 7, "training_steps": 3, "exit_code": 1}, 2, f"A run made 3 steps on the simulated device{FAILED}."),
+        ({"steps": 7, "exit_code": 0}, 2, "A run made 7 session runs on the simulated device."),
+        ({"steps": 0, "training_steps": 0, "exit_code": 1}, 1, "A run ended with exit code 1 before its first step."),
+    ],
+)  # fmt: skip
+def test_only_training_steps_show_that_a_script_trains(tmp_path, run, rung, evidence):
+    (tmp_path / "train.py").write_text(SCRIPT)
+    report = report_of(tmp_path)
+    report.run = {"script": "train.py", **run}
+    assert [(entry.rung, entry.evidence) for entry in entries(report)] == [(rung, evidence)]
 
 
 def test_the_next_step_is_a_run_that_is_recorded(tmp_path):

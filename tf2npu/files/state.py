@@ -11,6 +11,7 @@ import hashlib
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from tf2npu.files.directory import Directory
@@ -56,9 +57,9 @@ def tree_state(tree: Path, *, make: bool = False) -> Directory | None:
 
 
 def remove_tree_state(tree: Path) -> None:
-    """Forget a folder of which nothing is to be known any more."""
+    """Forget a folder of which nothing is to be known any more; where no state can be kept, nothing is."""
     real = Path(os.path.realpath(tree))
-    with _opened(real, make=False) as state:
+    with suppress(OSError), _opened(real, make=False) as state:
         state.remove_tree(_name_of(real))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from npu_runtime.simulation.compiled_model import is_training_update
+from npu_runtime.analysis.training_updates import is_training_update
 
 _ADDS = frozenset(("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"))
 

@@ -18,12 +18,13 @@ from tf2npu.files.lock import Busy
 from tf2npu.findings import EntryScript, FileResult, Level, Seen, Status, UnsafePlace
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint
+from tf2npu.project.earlier_outputs import leave_out_outputs
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.in_place import InPlace
 from tf2npu.project.launchers import with_launchers
 from tf2npu.project.output import LARGE_BYTES, Output, unreadable, unrecorded
-from tf2npu.project.request import Request, UsageProblem, check_places
-from tf2npu.project.walk import Entry, Kind, Tree, single, walk
+from tf2npu.project.request import Request, TooLarge, UsageProblem, check_places
+from tf2npu.project.walk import Entry, Kind, TooManyEntries, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching, notebooks
 from tf2npu.scanner.notebook_path import is_notebook
@@ -75,11 +76,16 @@ def _tree(request: Request) -> Tree:
     try:
         if request.is_single_file:
             return single(real_path(request.source))
-        return walk(request.source, request.config.exclude, request.config.respect_gitignore)
+        config = request.config
+        tree = walk(request.source, config.exclude, config.respect_gitignore, request.most_entries)
+    except TooManyEntries:
+        raise TooLarge(f"{request.source}: holds more than {request.most_entries} files") from None
     except BadPattern as error:
         raise UsageProblem(str(error)) from None
     except OSError as error:
         raise UsageProblem(f"{request.source}: cannot be read: {error.strerror or error}; nothing was done") from None
+    leave_out_outputs(tree)
+    return tree
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tf2npu.files import draft
 from tf2npu.files.directory import Directory
@@ -33,6 +33,20 @@ def is_recorded(out: Path) -> bool:
         return False
     with state:
         return any(state.lstat(name) is not None for name in (_FILE, _JOURNAL))
+
+
+def recorded_paths(out: Path) -> frozenset[str]:
+    """What conversions have written below this folder, be it long ago; nothing where there is no record."""
+    try:
+        state = tree_state(out)
+    except NoState:
+        return frozenset()
+    if state is None:
+        return frozenset()
+    with state:
+        written = [path for path, _ in _in_file(state)]
+        begun = [line[0] for line in _journal(state) if isinstance(line, list) and line]
+    return frozenset(path for path in (*written, *begun) if isinstance(path, str) and is_inside(path))
 
 
 class Manifest:
@@ -119,9 +133,8 @@ class Manifest:
                 self._accepted.setdefault(path, set()).add(signature)
 
     def _in_journal(self, state: Directory) -> Iterable[tuple[str, str]]:
-        for line in _read(state, _JOURNAL).split(b"\n")[:-1]:  # a kill can cut the last line; its file was not written yet
+        for document in _journal(state):
             try:
-                document = json.loads(line)
                 if isinstance(document, dict):
                     self._old_drafts.update(name for name in (document["draft"],) if draft.is_name(name))
                 else:
@@ -145,6 +158,15 @@ def _in_file(state: Directory) -> list[tuple[str, str]]:
         return [(str(path), str(signature)) for path, signatures in files.items() for signature in list(signatures)]
     except _NO_RECORD:
         return []  # no manifest, or a damaged one: nothing in OUT counts as written by us
+
+
+def _journal(state: Directory) -> Iterator[Any]:
+    """Its lines; a kill can cut the last one, whose file was not written yet."""
+    for line in _read(state, _JOURNAL).split(b"\n")[:-1]:
+        try:
+            yield json.loads(line)
+        except _NO_RECORD:
+            continue
 
 
 def _read(state: Directory, name: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,10 @@ class UsageProblem(Exception):
     """Something about the request itself is wrong; the text is for the user."""
 
 
+class TooLarge(UsageProblem):
+    """The project holds more than Request.most_entries."""
+
+
 def as_converted(result: FileResult, again: Again) -> FileResult:
     """A result as the converter made it."""
     return result
@@ -35,7 +40,8 @@ class Request:
 
     out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
     "link", "copy" or "skip" files over LARGE_BYTES, or "link-all"; python2: bring Python 2 sources to Python 3 first.
-    revise: gives the result of a source file as it is to be written, of what the converter made.
+    revise: gives the result of a source file as it is to be written, of what the converter made.  most_entries: files and
+    folders of a project that is converted at all.
     """
 
     source: Path
@@ -48,6 +54,7 @@ class Request:
     in_place: bool = False
     python2: bool = False
     revise: Callable[[FileResult, Again], FileResult] = as_converted
+    most_entries: float = math.inf
 
     @property
     def is_single_file(self) -> bool:

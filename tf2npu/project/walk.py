@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from tf2npu.files.directory import Directory
 from tf2npu.project.excludes import Excludes, excludes
+from tf2npu.project.manifest import is_recorded
 
 REPORT_MARKER = ".tf2npu-report"
 REPORT_FOLDER = "tf2npu-report"
@@ -47,11 +49,12 @@ class Entry:
 @dataclass
 class Tree:
     """A walked tree. files: the way to its content; entries: sorted by path; left_out: folders that are never copied and
-    worth naming."""
+    worth naming; recorded: folders that a conversion has written into."""
 
     files: Directory
     entries: list[Entry] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    recorded: list[str] = field(default_factory=list)
 
     @property
     def root(self) -> Path:
@@ -59,14 +62,21 @@ class Tree:
         return self.files.path
 
 
-def walk(root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = False) -> Tree:
+class TooManyEntries(Exception):
+    """A tree holds more than was to be listed."""
+
+
+def walk(
+    root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = False, most_entries: float = math.inf
+) -> Tree:  # fmt: skip
     """Walk `root`; an unreadable folder becomes an entry of its own and everything else is still listed.
 
-    patterns: gitignore-style, of sources that are not to be converted.
-    Raises: BadPattern; OSError where the root itself cannot be read.
+    patterns: gitignore-style, of sources that are not to be converted.  most_entries: without those of recorded folders.
+    Raises: BadPattern; OSError where the root itself cannot be read; TooManyEntries.
     """
     tree = Tree(Directory.followed(root))
     pending = [(Entry("", Kind.FOLDER), excludes(tree.root, patterns, respect_gitignore))]
+    n_counted = 0
     while pending:
         folder, outer = pending.pop()
         try:
@@ -81,11 +91,24 @@ def walk(root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = F
             tree.left_out.append(f"{folder.path}/ ({reason})")
             continue
         tree.entries += [folder] if folder.path else []
+        n_counted += 0 if _note_recorded(tree, folder.path) else len(found)
+        if n_counted > most_entries:
+            raise TooManyEntries
         here = outer.inside(tree.files, folder.path, outer.reason(folder.path, True) if folder.path else "")
         pending += [(below, here) for below in _take(found, folder.path, here, tree)]
     tree.entries.sort(key=lambda e: e.path)
     tree.left_out.sort()
     return tree
+
+
+def _note_recorded(tree: Tree, path: str) -> bool:
+    """Whether a conversion has written into this folder of the tree, or into one above it in the tree."""
+    if any(path.startswith(f"{folder}/") for folder in tree.recorded):
+        return True
+    if path and is_recorded(tree.root / path):
+        tree.recorded.append(path)
+        return True
+    return False
 
 
 def single(path: Path) -> Tree:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tf2npu.findings import EntryScript, Status
 from tf2npu.report.decisions import label_of_work
+from tf2npu.report.language import counted
 from tf2npu.report.model import FileReport, Report
 from tf2npu.scanner.notebook_path import is_notebook
 
@@ -111,12 +112,14 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
 
 
 def _of_run(script: EntryScript, run: Mapping[str, Any]) -> tuple[int, str]:
-    steps, code = run["steps"], run["exit_code"]
-    if code == 0 and steps and script.trains:
-        return 3, f"A run trained for {_steps(steps)} on the simulated device."
-    if steps or code == 0:
+    runs, code, trained = run["steps"], run["exit_code"], run.get("training_steps")
+    if code == 0 and trained:
+        return 3, f"A run trained for {_steps(trained)} on the simulated device."
+    if runs or code == 0:
         ended = "" if code == 0 else f", and ended with exit code {code}"
-        return 2, f"A run made {_steps(steps)} on the simulated device{ended}."
+        made = _steps(trained) if trained else counted(runs, "session run")
+        may_train = trained is None and code == 0 and runs and script.trains  # the report is from before steps were told apart
+        return 3 if may_train else 2, f"A run made {made} on the simulated device{ended}."
     return 1, f"A run ended with exit code {code} before its first step."
 
 

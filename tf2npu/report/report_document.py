@@ -284,6 +284,7 @@ class Run(Struct):
     uncounted_nodes: Count = 0
     tuning: list[str] = []
     precision: list[str] = []
+    training_steps: Count | None = None
     new_shapes: Count | None = None
     shape_changes: list[ShapeChange] = []
     ranks: list[RankEntry] = []

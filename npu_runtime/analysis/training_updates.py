@@ -1,0 +1,54 @@
+"""Which operators train: those of optimizers, and others that change a trainable variable by a gradient or by adding to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ops import VARIABLES
+
+_ADDS = frozenset({
+    "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp", "ScatterAdd", "ScatterSub", "ResourceScatterAdd",
+    "ResourceScatterSub", "ScatterNdAdd", "ScatterNdSub", "ResourceScatterNdAdd", "ResourceScatterNdSub",
+})  # fmt: skip
+_SETS = frozenset({"Assign", "AssignVariableOp"})
+"""Initializers and savers do this, too; an optimizer written in TensorFlow's own operators gives what comes of a gradient."""
+_OF_GRADIENTS = re.compile(r"(?:^|/)(?:gradients(?:_\d+)?|gradient_tape)/")
+"""Scopes that TensorFlow puts gradients into: tf.gradients, which all optimizers of version 1 call, and GradientTape."""
+
+
+def is_training_update(op: str) -> bool:
+    """Whether an op updates a variable as an optimizer does.  Source: the ops of TensorFlow's optimizers."""
+    return "Apply" in op and not op.startswith("Assign")
+
+
+def trains(graph: Graph, trainable: Collection[str]) -> bool:
+    """Whether a run of all of a graph trains.  trainable: names of the nodes of trainable variables."""
+    if any(is_training_update(node.op) for node in graph):
+        return True
+    changing = [node for node in graph if node.op in _ADDS | _SETS and _variable(graph, node) in trainable]
+    if any(node.op in _ADDS for node in changing):
+        return True
+    seen: set[str] = set()
+    return any(_OF_GRADIENTS.search(name) for node in changing for name in _reached(graph, node, seen))
+
+
+def _variable(graph: Graph, node: Node) -> str:
+    """The node of the variable that another one changes: it may come through a branch or into a loop."""
+    seen: set[str] = set()
+    while node.op not in VARIABLES and node.inputs and node.inputs[0].node in graph and node.name not in seen:
+        seen.add(node.name)
+        node = graph[node.inputs[0].node]
+    return node.name
+
+
+def _reached(graph: Graph, node: Node, seen: set[str]) -> Iterator[str]:
+    """The nodes that give a new value, without those that others have reached before.  seen: is added to."""
+    waiting = [value.node for value in node.inputs[1:]]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and name in graph:
+            seen.add(name)
+            yield name
+            waiting += [value.node for value in graph[name].inputs]

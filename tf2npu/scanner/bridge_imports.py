@@ -1,0 +1,99 @@
+"""Whether a source imports npu_bridge, and which files of its own project it imports: told from the text, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
+
+BRIDGE = "npu_bridge"
+_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+npu_bridge\b", re.MULTILINE)
+_CELL = re.compile(rb'"[ ]*(?:from|import)[ ]+npu_bridge\b')
+"""The same as a line of a notebook's cell, in its JSON."""
+_PYTHON2_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(.+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+Imported = tuple[int, str, tuple[str, ...]]
+"""Level of a relative import, else 0; the module; names taken from it."""
+
+
+def imports_bridge(source: bytes) -> bool:
+    """Whether a source, a notebook among them, has an import of npu_bridge itself."""
+    if BRIDGE.encode() not in source:
+        return False
+    if source.lstrip().startswith(b"{"):
+        return _CELL.search(source) is not None
+    try:
+        return any(module.split(".")[0] == BRIDGE for level, module, _ in _of_tree(ast.parse(source)) if not level)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # of another Python
+        return _LINE.search(source) is not None
+
+
+def file_importing_bridge(script: Path, folders: Sequence[Path]) -> Path | None:
+    """The file that imports npu_bridge: the script, or one that it imports from these folders; None where none does.
+
+    Raises: OSError where the script itself cannot be read.
+    """
+    text = read_at_most(script, MOST_SOURCE_BYTES)
+    seen, waiting = {script.resolve()}, [(script, text)]
+    while waiting:
+        path, text = waiting.pop(0)
+        if imports_bridge(text):
+            return path
+        for found in _imported_files(path, text, folders):
+            if found.resolve() not in seen:
+                seen.add(found.resolve())
+                waiting += _read(found)
+    return None
+
+
+def _read(path: Path) -> list[tuple[Path, bytes]]:
+    """The file with its text; nothing for one that cannot be read, which Python will say of."""
+    try:
+        return [(path, read_at_most(path, MOST_SOURCE_BYTES))]
+    except OSError:
+        return []
+
+
+def _imported_files(path: Path, text: bytes, folders: Sequence[Path]) -> Iterator[Path]:
+    for level, module, names in _imports(text):
+        above = path.parents[level - 1 : level] if level else folders
+        parts = module.split(".") if module else []
+        for folder in above:
+            for depth in range(1, len(parts) + 1):
+                yield from _files_of(folder.joinpath(*parts[:depth]))
+            for name in names:
+                yield from _files_of(folder.joinpath(*parts, name))
+
+
+def _files_of(module: Path) -> Iterator[Path]:
+    for path in (module.with_name(f"{module.name}.py"), module / "__init__.py"):
+        if path.is_file():
+            yield path
+
+
+def _imports(text: bytes) -> Iterator[Imported]:
+    try:
+        yield from _of_tree(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield from _of_lines(text.decode("latin-1"))
+
+
+def _of_tree(tree: ast.Module) -> Iterator[Imported]:
+    """All imports, those in functions, too: what a script may load decides."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.level, node.module or "", tuple(alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield 0, alias.name, ()
+
+
+def _of_lines(text: str) -> Iterator[Imported]:
+    """Imports of a source that this Python does not parse; a list in brackets by its first line."""
+    for dots, module, names, modules in _PYTHON2_LINE.findall(text):
+        if modules:
+            yield from ((0, name.split()[0], ()) for name in modules.split(",") if name.strip())
+        else:
+            yield len(dots), module, tuple(name.split()[0] for name in re.findall(r"\w[\w ]*", names))
