@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
+from tf2npu.scanner.brought_back import uses_old_names
 from tf2npu.scanner.config_flow import ConfigFlow
 from tf2npu.scanner.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
@@ -83,6 +84,7 @@ class FileFacts:
     classes: frozenset[str] = frozenset()  # of `definitions`, those that are classes
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
     config_flow: ConfigFlow | None = None  # how configs of Estimators go through the file
+    needs_npu_bridge: bool = False  # uses a name that other libraries dropped, and that npu_bridge has back
 
     @property
     def needs_horovod(self) -> bool:
@@ -233,6 +235,7 @@ class _Gatherer:
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=None if self.hands_configs_on else without_flow(nodes, self.targets, has_stars),
+            needs_npu_bridge=uses_old_names(self.imports, nodes, self.targets),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:

@@ -15,6 +15,7 @@ from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
+from tf2npu.scanner.load_order import files_with_old_names, packages_run_first
 from tf2npu.scanner.names import canonical, is_framework, is_horovod, is_tensorflow
 from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
 
@@ -46,6 +47,8 @@ class ProjectFacts:
     )  # (file, name of Horovod) -> a file that imports it from there
     dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
+    with_old_names: frozenset[str] = frozenset()  # files whose import needs what npu_bridge has back, theirs or one's they import
+    run_first: frozenset[str] = frozenset()  # of these, files of packages that are run before an entry script
     config_pairs: dict[str, frozenset[Place]] = field(default_factory=dict)  # file -> RunConfigs and Estimators that meet
 
     @classmethod
@@ -77,15 +80,12 @@ class ProjectFacts:
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | imported_by(project.starting, edges)
         project.of_horovod = project._only_with_horovod(edges)
+        project.with_old_names = files_with_old_names(files, project._run_by)
+        project.run_first = packages_run_first(files, project.entries & project.reaching, project.with_old_names)
         project.config_pairs = project._config_pairs(edges)
-        nothing: dict[str, Any] = {
-            "functions": {},
-            "calls": (),
-            "returns": {},
-            "run_targets": (),
-            "loads": (),
-            "config_flow": None,
-        }  # nine tenths of the memory
+        nothing: dict[str, Any] = {  # nine tenths of the memory
+            "functions": {}, "calls": (), "returns": {}, "run_targets": (), "loads": (), "config_flow": None,
+        }  # fmt: skip
         known: dict[Any, Any] = {}
         project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
         return project
@@ -103,6 +103,8 @@ class ProjectFacts:
         whole.of_horovod |= (
             {path} if facts.needs_horovod or whole._files_of(path, facts.loads) & self.of_horovod & self.with_horovod else set()
         )
+        needs = facts.needs_npu_bridge or whole._run_by(facts) & self.with_old_names
+        whole.with_old_names |= {path} if needs else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
@@ -320,6 +322,15 @@ class ProjectFacts:
         needing = importers_of({path for path, facts in self.files.items() if facts.needs_horovod}, loading)
         others = self.entries - needing
         return needing | (imported_by(needing, edges) - others - imported_by(others, edges))
+
+    def loaded_by(self, path: str, level: int, module: str) -> frozenset[str]:
+        """Files of the tree that an import of a module runs: the module's, and those of the packages around it."""
+        parts = module.split(".")
+        return self._files_of(path, [(level, ".".join(parts[:n])) for n in range(bool(level) ^ 1, len(parts) + 1)])
+
+    def _run_by(self, facts: FileFacts) -> frozenset[str]:
+        """Files of the tree that the imports of a file run."""
+        return frozenset[str]().union(*(self.loaded_by(facts.path, *imported) for imported in facts.imports))
 
     def _find_borrowers(self) -> dict[tuple[str, str], str]:
         lenders = {path for path, facts in self.files.items() if facts.has_horovod}
