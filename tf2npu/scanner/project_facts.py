@@ -16,7 +16,7 @@ from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.load_order import files_with_old_names, packages_run_first
-from tf2npu.scanner.names import canonical, is_framework, is_horovod, is_tensorflow
+from tf2npu.scanner.names import belong_to_tensorflow, canonical, is_framework, is_horovod, is_tensorflow
 from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
 
 
@@ -32,6 +32,9 @@ class ProjectFacts:
     modules: dict[tuple[str, ...], str] = field(default_factory=dict)
     reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
     reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
+    of_tensorflow: frozenset[str] = (
+        frozenset()
+    )  # these, those that reach Horovod's or the NPU's part for it, and what they import
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
@@ -60,6 +63,8 @@ class ProjectFacts:
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
         project.reaching = importers_of(tensorflow, edges)
         project.reached = imported_by(project.reaching, edges)
+        others = {p for p, f in files.items() if belong_to_tensorflow({m for lv, m in f.imports if lv == 0})}
+        project.of_tensorflow = project.reached | importers_of(others, edges)
         nets, runs = {p for p, f in files.items() if f.uses_keras_net}, {p for p, f in files.items() if f.runs_keras}
         inside = importers_of({p for p, f in files.items() if f.has_estimator}, edges) - importers_of(runs, edges)
         project.keras_nets = importers_of(nets, edges) - inside  # an Estimator runs the models it is made of itself
@@ -97,6 +102,8 @@ class ProjectFacts:
         targets = whole._imported_files(facts)
         is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
         whole.reaching |= {path} if is_reaching else set()
+        is_of_it = belong_to_tensorflow({m for level, m in facts.imports if level == 0}) or targets & self.of_tensorflow
+        whole.of_tensorflow |= {path} if is_of_it or is_reaching else set()
         inside = facts.has_estimator and not facts.runs_keras
         whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
