@@ -18,6 +18,7 @@ from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.load_order import files_with_old_names, packages_run_first
 from tf2npu.scanner.names import belong_to_tensorflow, canonical, is_framework, is_horovod, is_tensorflow
 from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
+from tf2npu.scanner.python2_projects import python2_projects
 
 
 @dataclass
@@ -45,13 +46,12 @@ class ProjectFacts:
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
     of_horovod: frozenset[str] = frozenset()  # files that cannot be loaded without Horovod, and what only those import
-    borrowers: dict[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # (file, name of Horovod) -> a file that imports it from there
+    borrowers: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, name of Horovod) -> file that imports it there
     dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     with_old_names: frozenset[str] = frozenset()  # files whose import needs what npu_bridge has back, theirs or one's they import
     run_first: frozenset[str] = frozenset()  # of these, files of packages that are run before an entry script
+    python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
     config_pairs: dict[str, frozenset[Place]] = field(default_factory=dict)  # file -> RunConfigs and Estimators that meet
 
     @classmethod
@@ -87,6 +87,7 @@ class ProjectFacts:
         project.of_horovod = project._only_with_horovod(edges)
         project.with_old_names = files_with_old_names(files, project._run_by)
         project.run_first = packages_run_first(files, project.entries & project.reaching, project.with_old_names)
+        project.python2 = python2_projects(files, edges)
         project.config_pairs = project._config_pairs(edges)
         nothing: dict[str, Any] = {  # nine tenths of the memory
             "functions": {}, "calls": (), "returns": {}, "run_targets": (), "loads": (), "config_flow": None,
