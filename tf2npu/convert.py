@@ -72,8 +72,8 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
 
 def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
     """Whether a file reaches TensorFlow, or is reached from there and may hold what a rule looks for."""
-    if path in project.reaching or path not in project.reached:
-        return path in project.reaching
+    if path in project.reaching or path in project.run_first or path not in project.reached:
+        return path in project.reaching or path in project.run_first
     load_rules()
     return any(may_concern(data) for may_concern in hooks.before_file)
 

@@ -65,3 +65,17 @@ def test_a_manifest_never_names_a_place_outside(tmp_path_factory, paths):
         with state.new_file("manifest.json") as stream:
             stream.write(json.dumps({"files": dict.fromkeys(paths, "folder")}).encode())
         assert set(Manifest(out).known()) <= {"a", "b/c"}
+
+
+def test_autosaves_are_left_out_and_named(tmp_path):
+    for path in (".ipynb_checkpoints/train-checkpoint.ipynb", "sub/.ipynb_checkpoints/a.py", ".virtual_documents/train.ipynb"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text("import tensorflow as tf\n")
+    (tmp_path / "train.py").write_text("")
+    tree = walk(tmp_path)
+    assert [entry.path for entry in tree.entries] == ["sub", "train.py"]
+    assert tree.left_out == [
+        ".ipynb_checkpoints/ (autosaves of Jupyter)",
+        ".virtual_documents/ (copies that Jupyter makes for its editor)",
+        "sub/.ipynb_checkpoints/ (autosaves of Jupyter)",
+    ]

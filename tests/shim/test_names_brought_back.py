@@ -12,7 +12,7 @@ import pytest
 from tf2npu.convert import convert_source
 from tf2npu.rules import load_rules
 from tf2npu.rules.base import registered
-from tf2npu.rules.facts.brought_back import BROUGHT_BACK
+from tf2npu.scanner.brought_back import BROUGHT_BACK
 
 RULES = ("NPU960", "NPU961", "NPU962", "NPU964", "NPU965")
 NEVER_GONE = {"re.split"}

@@ -174,13 +174,11 @@ class _Run:
 
     def _works(self) -> tuple[workers.Work, workers.Work]:
         """What is done with each file in the two phases."""
+        from tf2npu import convert, python2
+
         if self._request.python2:
-            from tf2npu import python2
-
             return python2.gather_facts, python2.convert_file
-        from tf2npu import convert
-
-        return convert.gather_facts, convert.convert_file
+        return convert.gather_facts, python2.convert_file_as_it_is
 
     def _ordinary(self) -> list[Entry]:
         """The sources that are converted: all but the very large ones."""

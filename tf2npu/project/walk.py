@@ -18,6 +18,8 @@ from tf2npu.project.manifest import is_recorded
 REPORT_MARKER = ".tf2npu-report"
 REPORT_FOLDER = "tf2npu-report"
 _NEVER_COPIED = (".git", "__pycache__")
+_AUTOSAVES = {".ipynb_checkpoints": "autosaves of Jupyter", ".virtual_documents": "copies that Jupyter makes for its editor"}
+"""Folders in which an editor keeps earlier or other versions of what the user's folder has: nobody runs or mends these."""
 _SOURCE_SUFFIXES = frozenset({".py", ".pyw", ".ipynb"})
 Found = list[tuple[str, os.stat_result | OSError]]  # what a folder holds: name and status, or why it has none
 _SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
@@ -180,6 +182,8 @@ def _never_copied(path: str, found: Found) -> str:
     conda = names.get("conda-meta")
     if "pyvenv.cfg" in names or (isinstance(conda, os.stat_result) and stat.S_ISDIR(conda.st_mode)):
         return "virtual environment"
+    if PurePosixPath(path).name in _AUTOSAVES:
+        return _AUTOSAVES[PurePosixPath(path).name]
     if PurePosixPath(path).name == REPORT_FOLDER or REPORT_MARKER in names:
         return "earlier report"
     return ""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
+from tf2npu.scanner.brought_back import uses_old_names
 from tf2npu.scanner.config_flow import ConfigFlow
 from tf2npu.scanner.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
@@ -20,9 +20,10 @@ from tf2npu.scanner.names import canonical, is_adapter2, is_framework, is_horovo
 from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
 from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
+from tf2npu.scanner.python2_constructs import is_refused_python2
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
-from tf2npu.scanner.syntax import chain, children
+from tf2npu.scanner.syntax import chain, children, parsed
 
 _RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
@@ -83,6 +84,8 @@ class FileFacts:
     classes: frozenset[str] = frozenset()  # of `definitions`, those that are classes
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
     config_flow: ConfigFlow | None = None  # how configs of Estimators go through the file
+    is_python2: bool = False  # only Python 2 reads it
+    needs_npu_bridge: bool = False  # uses a name that other libraries dropped, and that npu_bridge has back
 
     @property
     def needs_horovod(self) -> bool:
@@ -138,12 +141,11 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     if text.count(".") > LONGEST_NAME < longest_name(text):
         return _line_facts(path, text, True)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            module = ast.parse(text)
+        module = parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         is_deep = isinstance(error, (RecursionError, MemoryError)) or "nested parentheses" in str(error)
-        return _line_facts(path, text, is_deep and is_too_deep(text))
+        facts = _line_facts(path, text, is_deep and is_too_deep(text))
+        return replace(facts, is_python2=isinstance(error, SyntaxError) and is_refused_python2(text, error))
     levels = _levels(module)
     try:
         hands_on = may_hand_on(text)
@@ -233,6 +235,7 @@ class _Gatherer:
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=None if self.hands_configs_on else without_flow(nodes, self.targets, has_stars),
+            needs_npu_bridge=uses_old_names(self.imports, nodes, self.targets),
         )  # fmt: skip
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:

@@ -9,11 +9,13 @@ from tf2npu.scanner.tree_walk import dotted_name
 
 def imported_modules(node: cst.Import | cst.ImportFrom) -> list[str]:
     """Dotted names that a statement asks for; of `from a import b` both `a` and `a.b`. Relative imports are the project's own."""
+    return [dotted for level, dotted in asked_modules(node) if level == 0]
+
+
+def asked_modules(node: cst.Import | cst.ImportFrom) -> list[tuple[int, str]]:
+    """The same with relative imports: each name behind its level."""
     if isinstance(node, cst.Import):
-        return [dotted_name(alias.name) for alias in node.names]
-    if node.relative or node.module is None:
-        return []
-    module = dotted_name(node.module)
-    if isinstance(node.names, cst.ImportStar):
-        return [module]
-    return [module, *(f"{module}.{dotted_name(alias.name)}" for alias in node.names)]
+        return [(0, dotted_name(alias.name)) for alias in node.names]
+    level, module = len(node.relative), dotted_name(node.module) if node.module is not None else ""
+    names = [] if isinstance(node.names, cst.ImportStar) else [dotted_name(alias.name) for alias in node.names]
+    return [(level, module), *((level, f"{module}.{name}" if module else name) for name in names)]

@@ -8,7 +8,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.scanner.edits import Change
-from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, is_tensorflow
+from tf2npu.scanner.import_names import imported_modules
+from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, is_tensorflow, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.tree_walk import dotted_name
@@ -18,11 +19,14 @@ SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
 SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
 
 
-def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool, first_use: int) -> list[Change]:
+def plan_import(
+    script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool, first_use: int, first_need: cst.CSTNode | None
+) -> list[Change]:
     """The changes that make the symbols available; none when nothing is missing.
 
     symbols: names of npu_init, or `module:name` for what npu_init does not export, with the scope each is used in.
     side_effect: the file is run and must import npu_init anyway.  first_use: offset of the first use at module level.
+    first_need: the first place that fails where npu_bridge has not been imported above it.
     """
     above = [node for node in _of_npu_init(script) if script.tree.span(node)[0] < first_use]
     wanted = {symbol: scope for symbol, scope in symbols if not _is_imported(script, symbol, scope, first_use)}
@@ -40,11 +44,25 @@ def plan_import(script: Script, symbols: Iterable[tuple[str, Any]], side_effect:
     elif names:
         lines.append(f"from {NPU_INIT} import {', '.join(names)}")
     elif side_effect and not _imports_npu_init(script):
-        lines.append(SIDE_EFFECT_2021 if script.config.target.adapter == "2021" else SIDE_EFFECT)
+        lines.append(_side_effect(script))
+    if side_effect and not lines and first_need is not None and not _is_npu_bridge_above(script, first_need):
+        lines.append(_side_effect(script))
     lines.extend(_other_line(symbol) for symbol in others)
     if lines:
-        changes.append(_insert(script, lines, list(wanted.values()) or [script.module_scope], first_use))
+        scopes = list(wanted.values()) or [script.module_scope]
+        changes.append(_insert(script, lines, scopes, first_use, first_need))
     return changes
+
+
+def _side_effect(script: Script) -> str:
+    return SIDE_EFFECT_2021 if script.config.target.adapter == "2021" else SIDE_EFFECT
+
+
+def _is_npu_bridge_above(script: Script, place: cst.CSTNode) -> bool:
+    """Whether a module imports npu_bridge, or a part of it, above a place."""
+    start = script.tree.span(place)[0]
+    above = [node for node, scope in script.walked.imports if scope is script.module_scope and script.tree.span(node)[0] < start]
+    return any(root_of(module) == "npu_bridge" for node in above for module in imported_modules(node))
 
 
 def _is_imported(script: Script, symbol: str, scope: Scope, first_use: int) -> bool:
@@ -132,9 +150,11 @@ def _merge(script: Script, node: cst.ImportFrom, names: list[str]) -> Change:
     return Change(start, end, ", ".join(sorted({*present, *names})))
 
 
-def _insert(script: Script, lines: list[str], scopes: list[Scope], first_use: int) -> Change:
+def _insert(script: Script, lines: list[str], scopes: list[Scope], first_use: int, first_need: cst.CSTNode | None) -> Change:
     """Lines of their own before the right statement, in the indentation of that statement."""
     anchor = _anchor(script, [script.module_scope] if any(line.endswith("*") for line in lines) else scopes)
+    if first_need is not None and (anchor is None or script.tree.span(first_need)[0] < script.tree.span(anchor)[0]):
+        anchor = _top_level(script, first_need)
     if anchor is not None and first_use < script.tree.span(anchor)[0]:
         anchor = next(s for s in script.tree.module.body if first_use < script.tree.span(s)[1])
     if isinstance(anchor, cst.SimpleStatementLine) and _is_preamble(anchor):

@@ -174,6 +174,14 @@ def is_tensorflow(name: str) -> bool:
     return root_of(name) in {"tensorflow", "tensorflow_core", "tensorflow_estimator", "tf_slim"}
 
 
+def belong_to_tensorflow(modules: set[str]) -> bool:
+    """Whether who imports these modules has to do with TensorFlow: its own, Horovod but for Keras alone, or the NPU's for it."""
+    parts = {module for module in modules if module.startswith("horovod.")}
+    if any(is_horovod(part) and not f"{part}.".startswith("horovod.keras.") for part in parts or modules & {"horovod"}):
+        return True
+    return any(is_tensorflow(module) or root_of(module) in ("npu_bridge", "hccl") for module in modules)
+
+
 def is_adapter2(module: str) -> bool:
     """Whether a module belongs to the adapter of TensorFlow 2, but for the part that has TensorFlow 1's names.
 

@@ -15,8 +15,10 @@ from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.names import canonical, is_framework, is_horovod, is_tensorflow
+from tf2npu.scanner.load_order import files_with_old_names, packages_run_first
+from tf2npu.scanner.names import belong_to_tensorflow, canonical, is_framework, is_horovod, is_tensorflow
 from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
+from tf2npu.scanner.python2_projects import python2_projects
 
 
 @dataclass
@@ -31,6 +33,9 @@ class ProjectFacts:
     modules: dict[tuple[str, ...], str] = field(default_factory=dict)
     reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
     reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
+    of_tensorflow: frozenset[str] = (
+        frozenset()
+    )  # these, those that reach Horovod's or the NPU's part for it, and what they import
     keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
@@ -41,11 +46,12 @@ class ProjectFacts:
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
     of_horovod: frozenset[str] = frozenset()  # files that cannot be loaded without Horovod, and what only those import
-    borrowers: dict[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # (file, name of Horovod) -> a file that imports it from there
+    borrowers: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, name of Horovod) -> file that imports it there
     dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
+    with_old_names: frozenset[str] = frozenset()  # files whose import needs what npu_bridge has back, theirs or one's they import
+    run_first: frozenset[str] = frozenset()  # of these, files of packages that are run before an entry script
+    python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
     config_pairs: dict[str, frozenset[Place]] = field(default_factory=dict)  # file -> RunConfigs and Estimators that meet
 
     @classmethod
@@ -57,6 +63,8 @@ class ProjectFacts:
         tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
         project.reaching = importers_of(tensorflow, edges)
         project.reached = imported_by(project.reaching, edges)
+        others = {p for p, f in files.items() if belong_to_tensorflow({m for lv, m in f.imports if lv == 0})}
+        project.of_tensorflow = project.reached | importers_of(others, edges)
         nets, runs = {p for p, f in files.items() if f.uses_keras_net}, {p for p, f in files.items() if f.runs_keras}
         inside = importers_of({p for p, f in files.items() if f.has_estimator}, edges) - importers_of(runs, edges)
         project.keras_nets = importers_of(nets, edges) - inside  # an Estimator runs the models it is made of itself
@@ -77,15 +85,13 @@ class ProjectFacts:
         project.starting = (project.entries | scripts) & project.with_horovod
         project.started = project.starting | imported_by(project.starting, edges)
         project.of_horovod = project._only_with_horovod(edges)
+        project.with_old_names = files_with_old_names(files, project._run_by)
+        project.run_first = packages_run_first(files, project.entries & project.reaching, project.with_old_names)
+        project.python2 = python2_projects(files, edges)
         project.config_pairs = project._config_pairs(edges)
-        nothing: dict[str, Any] = {
-            "functions": {},
-            "calls": (),
-            "returns": {},
-            "run_targets": (),
-            "loads": (),
-            "config_flow": None,
-        }  # nine tenths of the memory
+        nothing: dict[str, Any] = {  # nine tenths of the memory
+            "functions": {}, "calls": (), "returns": {}, "run_targets": (), "loads": (), "config_flow": None,
+        }  # fmt: skip
         known: dict[Any, Any] = {}
         project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
         return project
@@ -97,12 +103,16 @@ class ProjectFacts:
         targets = whole._imported_files(facts)
         is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
         whole.reaching |= {path} if is_reaching else set()
+        is_of_it = belong_to_tensorflow({m for level, m in facts.imports if level == 0}) or targets & self.of_tensorflow
+        whole.of_tensorflow |= {path} if is_of_it or is_reaching else set()
         inside = facts.has_estimator and not facts.runs_keras
         whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
         whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
         whole.of_horovod |= (
             {path} if facts.needs_horovod or whole._files_of(path, facts.loads) & self.of_horovod & self.with_horovod else set()
         )
+        needs = facts.needs_npu_bridge or whole._run_by(facts) & self.with_old_names
+        whole.with_old_names |= {path} if needs else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
@@ -320,6 +330,15 @@ class ProjectFacts:
         needing = importers_of({path for path, facts in self.files.items() if facts.needs_horovod}, loading)
         others = self.entries - needing
         return needing | (imported_by(needing, edges) - others - imported_by(others, edges))
+
+    def loaded_by(self, path: str, level: int, module: str) -> frozenset[str]:
+        """Files of the tree that an import of a module runs: the module's, and those of the packages around it."""
+        parts = module.split(".")
+        return self._files_of(path, [(level, ".".join(parts[:n])) for n in range(bool(level) ^ 1, len(parts) + 1)])
+
+    def _run_by(self, facts: FileFacts) -> frozenset[str]:
+        """Files of the tree that the imports of a file run."""
+        return frozenset[str]().union(*(self.loaded_by(facts.path, *imported) for imported in facts.imports))
 
     def _find_borrowers(self) -> dict[tuple[str, str], str]:
         lenders = {path for path, facts in self.files.items() if facts.has_horovod}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 LEAVES = frozenset({ast.Name, ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton, ast.alias})
 # Fields that never hold a node, or only an operator or a context, which have nothing below them.
@@ -11,6 +12,13 @@ _PLAIN = frozenset({
     "rest", "simple", "tag", "type_comment", "type_ignores",
 })  # fmt: skip
 _FIELDS: dict[type, tuple[str, ...]] = dict.fromkeys(LEAVES, ())
+
+
+def parsed(text: str) -> ast.Module:
+    """The tree of a source, without a word about odd escapes in the user's strings.  Raises: as `ast.parse`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
 
 
 def children(node: ast.AST) -> list[ast.AST]:

@@ -127,6 +127,7 @@ def clear_session(call: Call) -> None:
             "from keras.preprocessing.sequence import pad_sequences\nimport tensorflow as tf",
             "from tensorflow.keras.preprocessing.sequence import pad_sequences\nimport tensorflow as tf",
         ),
+        Example.same("from keras.datasets import mnist", note="not TensorFlow's"),
     ),
 )
 def native_keras(site: Site) -> None:
@@ -138,8 +139,7 @@ def native_keras(site: Site) -> None:
         modules = [dotted_name(node.module)] if node.module is not None and not node.relative else []
     site.name = next(iter(modules), "")
     if isinstance(node, cst.ImportFrom) and node.module is not None and _is_for_data(node, site.name):
-        site.insert(site.script.tree.span(node.module)[0], "tensorflow.")
-        return site.fixed("Data for training are read by tf.keras, which the host has with TensorFlow.")
+        return _take_from_tensorflow(site, node.module)
     if any(root_of(m) == "keras" for m in modules):
         message = "Native Keras does not run on the NPU; import the same names from tensorflow.keras."
         return site.unsupported(message, _from_tensorflow(site))
@@ -147,6 +147,21 @@ def native_keras(site: Site) -> None:
         site.unsupported(
             "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
             "tensorflow.keras, and convert again."
+        )
+
+
+def _take_from_tensorflow(site: Site, module: cst.BaseExpression) -> None:
+    """Has tf.keras read data, where that makes no file a script for TensorFlow that was none."""
+    script, project = site.script, site.script.project
+    is_read = script.path in project.reached and not script.is_entry and not project.files[script.path].trains
+    if script.uses_tensorflow or (is_read and not project.has_importer(script.path, lambda f: f.path not in project.reaching)):
+        site.insert(script.tree.span(module)[0], "tensorflow.")
+        site.fixed("Data for training are read by tf.keras, which the host has with TensorFlow.")
+    elif script.path in project.reached:
+        site.manual(
+            "Data are read by the keras package here, which a host may not have beside TensorFlow, and a script without "
+            "TensorFlow loads this file, too: import the same names from tensorflow.keras, if TensorFlow is there always.",
+            _from_tensorflow(site),
         )
 
 

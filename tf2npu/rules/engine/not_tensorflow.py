@@ -1,0 +1,17 @@
+"""Files that have nothing to do with TensorFlow stay as they are, whatever rules know in them."""
+
+from __future__ import annotations
+
+from tf2npu.findings import Finding, Level
+from tf2npu.rules import hooks
+from tf2npu.scanner.edits import Fix
+from tf2npu.scanner.script import Script
+
+
+@hooks.keeps_file
+def what_a_person_is_told(script: Script, fixes: list[Fix]) -> list[Finding] | None:
+    """What is said of a file of Keras or Horovod alone: half a conversion would be neither what it was nor what the NPU takes."""
+    is_known = script.path in script.project.files
+    if not is_known or script.path in script.project.of_tensorflow or not any(fix.changes for fix in fixes):
+        return None
+    return [finding for fix in fixes for finding in fix.findings if finding.level is not Level.FIXED]
