@@ -39,7 +39,7 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
     compiler = others.compiler
     made = compiler.run(Target(chip, request.precision))
     peak = chip.cube_fp16_tflops
-    flops = sum(run.task.cost.flops for run in made.iteration.runs)
+    flops = sum(run.count * run.task.cost.flops for run in made.iteration.runs)
     tflops = flops / made.us / 1e6 if made.us else 0.0
     n_ranks, adviser = compiler.ranks.n_ranks, Adviser(made, compiler, _doubled(others, made, request))
     batch, largest = made.batch and made.batch * n_ranks, others.largest(chip)
@@ -74,7 +74,8 @@ def _tasks(made: ChipStep) -> list[dict[str, Any]]:
 
 
 def _task(run: TaskRun, began: float) -> dict[str, Any]:
-    task, cost = run.task, run.task.cost
+    """The row of a run; of one that stands for several the amounts are those of all."""
+    task, cost, n = run.task, run.task.cost, run.count
     moved = cost.traffic.get("hbm")
     return {
         "name": task.name, "op_type": task.op_type, "engine": cost.engine, "stream": task.stream, "start_us": run.start - began,
@@ -82,9 +83,10 @@ def _task(run: TaskRun, began: float) -> dict[str, Any]:
         "shapes": _both(task.inputs, task.outputs, lambda t: list(t.shape)),
         "formats": _both(task.inputs, task.outputs, lambda t: t.format),
         "dtypes": _both(task.inputs, task.outputs, lambda t: t.dtype),
-        "flops": cost.flops, "hbm_bytes": moved.read + moved.written if moved else 0.0, "n_blocks": cost.n_blocks,
-        "cycles": dict(cost.cycles), "total_cycles": cost.total_cycles, "l2_hit_rate": cost.l2_hit_rate,
-        "members": list(task.members),
+        "flops": n * cost.flops, "hbm_bytes": n * (moved.read + moved.written) if moved else 0.0, "n_blocks": cost.n_blocks,
+        "cycles": {pipe: n * cycles for pipe, cycles in cost.cycles.items()}, "total_cycles": n * cost.total_cycles,
+        "l2_hit_rate": cost.l2_hit_rate,
+        "members": list(task.members), "runs": n,
     }  # fmt: skip
 
 
