@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from npu_runtime.device.chip import Chip, chip_names, load_chip
+from npu_runtime.met_shapes import SHOWN_SHAPES
 from npu_runtime.prediction.advice import MIXED, Adviser
 from npu_runtime.prediction.batches import OtherBatches
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
@@ -22,16 +24,21 @@ VERSION = "1.0"
 MODEL_ERROR = 0.16
 """Share of a step's time by which the model may err.  Source: the largest error of a published step when the model is fitted
 to all others, 15.2 %, rounded up to the next whole per cent (`python -m benchmarks.fit_device_model`, docs/device_model.md)."""
+Shapes = tuple[tuple[int, ...], ...]
 SUNK_ITERATIONS = 100
 """Steps of a loop on the device, for the comparison with one issue a step."""
 
 
-def document_of(step: RanStep, request: PredictionRequest, ranks: Ranks) -> dict[str, Any]:
-    """The document of a training step for all chips that are asked for."""
+def document_of(
+    step: RanStep, request: PredictionRequest, ranks: Ranks, n_steps: Mapping[Shapes, int] = MappingProxyType({})
+) -> dict[str, Any]:  # fmt: skip
+    """The document of a training step for all chips that are asked for.  n_steps: that ran, by the shapes of what was fed."""
     ranks = step_of_ranks(step, ranks.n_ranks, request.devices)
     compiler = StepCompiler(step, ranks, request.iterations_per_loop, request.precision)
     others = OtherBatches(compiler, compiler.lowered(Target(load_chip(request.socs[0]), request.precision)).batch)
     chips = [_chip_document(step, others, load_chip(soc), request) for soc in request.socs]
+    for chip in chips:
+        chip["notes"] += _changing_shapes(step, n_steps)
     return {"version": VERSION, "origin": "prediction", "subject": "", **chips[0], "chips": chips if len(chips) > 1 else []}
 
 
@@ -117,6 +124,23 @@ def _alternative(made: ChipStep, n_ranks: int) -> dict[str, Any]:
         "soc": made.chip.name, "precision": made.mode, "is_sunk": made.sunk > 1, "batch": batch, "step_ms": made.us / 1000,
         "examples_per_s": batch / made.us * 1e6 if batch else None,
     }  # fmt: skip
+
+
+def _changing_shapes(step: RanStep, n_steps: Mapping[Shapes, int]) -> list[str]:
+    """That batches change size, and which one this is: the times of the others differ."""
+    own = tuple(step.shapes)
+    others = [_shown(shapes) for shapes in n_steps if shapes != own]
+    if not others:
+        return []
+    said = ", ".join(others[:SHOWN_SHAPES]) + (f" and {len(others) - SHOWN_SHAPES} more" if len(others) > SHOWN_SHAPES else "")
+    return [
+        f"The shapes of what is fed change: this is a step of {_shown(own)}, which {n_steps[own]} of {sum(n_steps.values())} "
+        f"steps had; others had {said}."
+    ]
+
+
+def _shown(shapes: Shapes) -> str:
+    return " ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
 
 
 def _notes(step: RanStep, made: ChipStep, others: OtherBatches, request: PredictionRequest) -> list[str]:
