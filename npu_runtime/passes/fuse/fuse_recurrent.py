@@ -207,6 +207,8 @@ class _Fusion:
         states = [self.forward.body[name].outputs[0] for name in self.forward.carried]
         if not all(spec.is_complete and spec.rank == 2 and spec.dtype == "float32" for spec in states) or 0 in shape:
             return False
+        self.found: Found | None = None
+        self.gradients: trials.Gradients | None = None
         known = verdicts()
         loops = signature(self.forward, self.backward)
         if known is not None and loops in known:
@@ -219,8 +221,6 @@ class _Fusion:
 
     def _is_tried(self, shape: tuple[int, ...]) -> bool:
         """Whether the loops are a cell's in all trials."""
-        self.found: Found | None = None
-        self.gradients: trials.Gradients | None = None
         return all(self._try(seed, shape) for seed in range(trials.n_trials(self.forward.body, self.forward.carried[0])))
 
     def _try(self, seed: int, shape: tuple[int, ...]) -> bool:
