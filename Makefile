@@ -26,7 +26,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -177,6 +177,10 @@ checks: $(STAMP)
 # Accuracy in 16 bits beside that in 32.
 precision: $(STAMP)
 	$(PYTHON) -m benchmarks.mixed_precision
+
+# Peak memory of the tools over that of the plain run, for loops: about an hour.
+loop-memory: $(STAMP)
+	$(PYTHON) -m benchmarks.loop_memory
 
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time

@@ -78,11 +78,13 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 def _program_lines(program: dict[str, Any]) -> list[str]:
     """A head, and a row for each operator that gained or comes from the bank, those with the largest gain first."""
-    chosen = [op for op in program["operators"] if op["compiled_with"] != "default"]
+    chosen = [op for op in program["operators"] if op["compiled_with"] == "bank" or _is_better(op)]
+    before, after = program["default_us"], program["us"]
+    digits = 1 if f"{before:.1f}" != f"{after:.1f}" else 3
     chosen.sort(key=lambda op: (-(op["default_us"] - op["us"]) * op["count"], op["name"]))
     head = (
-        f"{program['name']}: {len(program['operators'])} different operators of the AI cores, {program['default_us']:.1f} us a "
-        f"step untuned, {program['us']:.1f} us tuned ({_percent(program['default_us'], program['us'])})"
+        f"{program['name']}: {len(program['operators'])} different operators of the AI cores, {before:.{digits}f} us a "
+        f"step untuned, {after:.{digits}f} us tuned ({_percent(before, after)})"
     )
     late = [f"  {program['late']} operators were out of time and keep what they had"] if program["late"] else []
     rows = [
@@ -91,6 +93,11 @@ def _program_lines(program: dict[str, Any]) -> list[str]:
         for op in chosen[:_SHOWN]
     ]
     return [head, *late, *rows, *_rest(len(chosen))]
+
+
+def _is_better(op: dict[str, Any]) -> bool:
+    """Whether tuning gained as much of an operator as its row would show."""
+    return op["compiled_with"] == "tuned" and _percent(op["default_us"], op["us"]) not in ("0.00%", "-0.00%")
 
 
 def _rest(n_rows: int) -> list[str]:

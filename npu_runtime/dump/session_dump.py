@@ -27,6 +27,7 @@ from npu_runtime.dump.writer import WRITER
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.task_observers import observing
 from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import CONSTANT
 from npu_runtime.notices import tell, tell_once
 
 HEADER_BYTES, TABLE_BYTES = 200, 400
@@ -172,6 +173,12 @@ class SessionDump:
         if unknown:
             tell_once(f"Data dump: dump_layer names {', '.join(unknown)}, and the graph has no such node")
         operators = operators_of(compiled, program)
+        n_folded = sum(node.op == CONSTANT for node in compiled)
+        if n_folded and not operators.all:
+            tell_once(
+                f"Data dump: {model.name} has no files: all its operators were folded to constants when it was compiled "
+                f"({_count(n_folded, 'constant')}); feed a value, or read a variable, so that there is something to compute"
+            )
         without_file = left_out(self.request.layers, operators.all, program.host_nodes, asked, users)
         return DumpedModel(model, operators, program.host_nodes, without_file)
 

@@ -19,6 +19,7 @@ from npu_runtime.compilation import Compilation, Observer, Step
 from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import operators_of
 from npu_runtime.executor.program import Program
+from npu_runtime.graph.ops import CONSTANT
 from npu_runtime.graph.text import to_text
 from npu_runtime.graph_files.device_graph import SourceOf, built_model, graph_model
 from npu_runtime.graph_files.onnx_graph import onnx_model
@@ -62,11 +63,13 @@ class GraphFiles:
             _put_model(model_folder(os.environ, self.request), f"TF_GeOp{model.number}", text())
 
     def built(self, model: Model, made: Compilation, program: Program, source_of: SourceOf) -> None:
-        """Write the last stage.  Beside a dump alone, a program without operators has none: it has no dump either."""
+        """Write the last stage.  Beside a dump alone, a program that had nothing for the device has none: it has no dump either.
+        Of one whose operators were all folded the file says what became of them.
+        """
         if BUILD not in self.request.stages:
             return
         operators = operators_of(made.graph, program).all
-        if self.request.wants_all or operators:
+        if self.request.wants_all or operators or any(node.op == CONSTANT for node in made.graph):
             self.write(model, BUILD, made, lambda: built_model(model.name, made, operators, source_of, self._with_weights))
 
     @property

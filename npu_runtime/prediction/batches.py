@@ -7,6 +7,7 @@ from collections.abc import Callable
 from npu_runtime.device.chip import Chip
 from npu_runtime.errors import DeviceError
 from npu_runtime.graph.ops import FEED
+from npu_runtime.passes.fuse.recurrent_verdicts import shared_verdicts
 from npu_runtime.prediction.chip_step import StepCompiler
 from npu_runtime.simulation.device_compiler import Target
 from npu_runtime.simulation.ran_step import RanStep
@@ -15,8 +16,8 @@ MOST_COMPILATIONS = 20
 """Compilations that the search for the largest batch may take, each as long as the first of the script."""
 SECANTS = 8
 """Compilations whose batch is guessed from the two before: memory that grows in steps is halved from there on."""
-NOT_THIS_BATCH = (DeviceError, ValueError, LookupError, ArithmeticError)
-"""What compiling raises where shapes do not fit together, such as behind a reshape to a fixed batch."""
+NOT_THIS_BATCH = (DeviceError, ValueError, LookupError, ArithmeticError, MemoryError)
+"""What compiling raises where shapes do not fit together, such as behind a reshape to a fixed batch, or are too large for it."""
 Shapes = list[tuple[int, ...]]
 
 
@@ -54,9 +55,10 @@ class OtherBatches:
             return None
         step = self.compiler.step
         try:
-            return _search(
-                lambda n: step.variable_bytes + step.memory_for(self.shapes(n)).arena_bytes, chip.hbm_bytes, self.batch
-            )
+            with shared_verdicts():
+                return _search(
+                    lambda n: step.variable_bytes + step.memory_for(self.shapes(n)).arena_bytes, chip.hbm_bytes, self.batch
+                )
         except NOT_THIS_BATCH:
             return None
 

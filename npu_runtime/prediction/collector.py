@@ -9,7 +9,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.prediction.request import REQUEST_VARIABLE, PredictionRequest, read_request
 from npu_runtime.prediction.step_document import document_of
 from npu_runtime.prediction.stop import listen
-from npu_runtime.prediction.training_steps import TrainingSteps, put_document
+from npu_runtime.prediction.training_steps import MetBatches, TrainingSteps, put_document
 from npu_runtime.simulation.compiled_model import Ranks
 from npu_runtime.simulation.ran_step import RanStep
 
@@ -24,11 +24,11 @@ class PredictionCollector:
 
     def after(self, step: RanStep) -> None:
         """Count a step.  Raises: SystemExit behind the last one, in every thread that runs another."""
-        self._steps.count(step, lambda: self._write(step))
+        self._steps.count(step, self._write)
 
-    def _write(self, step: RanStep) -> None:
+    def _write(self, step: RanStep, met: MetBatches) -> None:
         if self.rank == 0:
-            put_document(self.request.out, document_of(step, self.request, self.ranks))
+            put_document(self.request.out, document_of(step, self.request, self.ranks, met.n_steps))
 
 
 _COLLECTORS: dict[str, PredictionCollector] = {}

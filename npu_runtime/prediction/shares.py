@@ -43,9 +43,14 @@ def _count_core(core: Sequence[TaskRun], found: dict[str, float], covered: Seque
     scale = _length(covered) / summed if summed else 0.0
     for run in core:
         us = run.end - run.start
-        starting = min(us, load_fitted().start_us + (load_fitted().issue_us if run.task.is_dynamic else 0.0))
+        starting = min(us, run.count * _start_us(run))
         found["launch"] += scale * starting
         found[_UNITS.get(_longest_pipe(run), "memory")] += scale * (us - starting)
+
+
+def _start_us(run: TaskRun) -> float:
+    """What one start takes, and to issue it where only a run tells its shapes."""
+    return load_fitted().start_us + (load_fitted().issue_us if run.task.is_dynamic else 0.0)
 
 
 def _longest_pipe(run: TaskRun) -> str:

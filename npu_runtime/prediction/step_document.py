@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from npu_runtime.device.chip import Chip, chip_names, load_chip
+from npu_runtime.met_shapes import SHOWN_SHAPES
 from npu_runtime.prediction.advice import MIXED, Adviser
 from npu_runtime.prediction.batches import OtherBatches
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
@@ -22,16 +24,21 @@ VERSION = "1.0"
 MODEL_ERROR = 0.16
 """Share of a step's time by which the model may err.  Source: the largest error of a published step when the model is fitted
 to all others, 15.2 %, rounded up to the next whole per cent (`python -m benchmarks.fit_device_model`, docs/device_model.md)."""
+Shapes = tuple[tuple[int, ...], ...]
 SUNK_ITERATIONS = 100
 """Steps of a loop on the device, for the comparison with one issue a step."""
 
 
-def document_of(step: RanStep, request: PredictionRequest, ranks: Ranks) -> dict[str, Any]:
-    """The document of a training step for all chips that are asked for."""
+def document_of(
+    step: RanStep, request: PredictionRequest, ranks: Ranks, n_steps: Mapping[Shapes, int] = MappingProxyType({})
+) -> dict[str, Any]:  # fmt: skip
+    """The document of a training step for all chips that are asked for.  n_steps: that ran, by the shapes of what was fed."""
     ranks = step_of_ranks(step, ranks.n_ranks, request.devices)
     compiler = StepCompiler(step, ranks, request.iterations_per_loop, request.precision)
     others = OtherBatches(compiler, compiler.lowered(Target(load_chip(request.socs[0]), request.precision)).batch)
     chips = [_chip_document(step, others, load_chip(soc), request) for soc in request.socs]
+    for chip in chips:
+        chip["notes"] += _changing_shapes(step, n_steps)
     return {"version": VERSION, "origin": "prediction", "subject": "", **chips[0], "chips": chips if len(chips) > 1 else []}
 
 
@@ -39,7 +46,7 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
     compiler = others.compiler
     made = compiler.run(Target(chip, request.precision))
     peak = chip.cube_fp16_tflops
-    flops = sum(run.task.cost.flops for run in made.iteration.runs)
+    flops = sum(run.count * run.task.cost.flops for run in made.iteration.runs)
     tflops = flops / made.us / 1e6 if made.us else 0.0
     n_ranks, adviser = compiler.ranks.n_ranks, Adviser(made, compiler, _doubled(others, made, request))
     batch, largest = made.batch and made.batch * n_ranks, others.largest(chip)
@@ -74,7 +81,8 @@ def _tasks(made: ChipStep) -> list[dict[str, Any]]:
 
 
 def _task(run: TaskRun, began: float) -> dict[str, Any]:
-    task, cost = run.task, run.task.cost
+    """The row of a run; of one that stands for several the amounts are those of all."""
+    task, cost, n = run.task, run.task.cost, run.count
     moved = cost.traffic.get("hbm")
     return {
         "name": task.name, "op_type": task.op_type, "engine": cost.engine, "stream": task.stream, "start_us": run.start - began,
@@ -82,9 +90,10 @@ def _task(run: TaskRun, began: float) -> dict[str, Any]:
         "shapes": _both(task.inputs, task.outputs, lambda t: list(t.shape)),
         "formats": _both(task.inputs, task.outputs, lambda t: t.format),
         "dtypes": _both(task.inputs, task.outputs, lambda t: t.dtype),
-        "flops": cost.flops, "hbm_bytes": moved.read + moved.written if moved else 0.0, "n_blocks": cost.n_blocks,
-        "cycles": dict(cost.cycles), "total_cycles": cost.total_cycles, "l2_hit_rate": cost.l2_hit_rate,
-        "members": list(task.members),
+        "flops": n * cost.flops, "hbm_bytes": n * (moved.read + moved.written) if moved else 0.0, "n_blocks": cost.n_blocks,
+        "cycles": {pipe: n * cycles for pipe, cycles in cost.cycles.items()}, "total_cycles": n * cost.total_cycles,
+        "l2_hit_rate": cost.l2_hit_rate,
+        "members": list(task.members), "runs": n,
     }  # fmt: skip
 
 
@@ -115,6 +124,23 @@ def _alternative(made: ChipStep, n_ranks: int) -> dict[str, Any]:
         "soc": made.chip.name, "precision": made.mode, "is_sunk": made.sunk > 1, "batch": batch, "step_ms": made.us / 1000,
         "examples_per_s": batch / made.us * 1e6 if batch else None,
     }  # fmt: skip
+
+
+def _changing_shapes(step: RanStep, n_steps: Mapping[Shapes, int]) -> list[str]:
+    """That batches change size, and which one this is: the times of the others differ."""
+    own = tuple(step.shapes)
+    others = [_shown(shapes) for shapes in n_steps if shapes != own]
+    if not others:
+        return []
+    said = ", ".join(others[:SHOWN_SHAPES]) + (f" and {len(others) - SHOWN_SHAPES} more" if len(others) > SHOWN_SHAPES else "")
+    return [
+        f"The shapes of what is fed change: this is a step of {_shown(own)}, which {n_steps[own]} of {sum(n_steps.values())} "
+        f"steps had; others had {said}."
+    ]
+
+
+def _shown(shapes: Shapes) -> str:
+    return " ".join(f"[{','.join(map(str, shape))}]" for shape in shapes)
 
 
 def _notes(step: RanStep, made: ChipStep, others: OtherBatches, request: PredictionRequest) -> list[str]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from npu_runtime.device.chip import Chip, load_chip
 from npu_runtime.profiler.clocks import ticks
 from npu_runtime.profiler.step_points import StepPoints
+from npu_runtime.simulation.clock import MOST_RUNS
+from npu_runtime.simulation.device import MOST_KEPT
 from npu_runtime.simulation.run_record import DeviceRun, DeviceTask, Iteration, ModelRun
 
 N_STREAMS = 2048
@@ -91,11 +93,29 @@ class DeviceLog:
 def log_device(run: DeviceRun, points: StepPoints) -> DeviceLog:
     """The list of a device's run.  points: which tasks begin the forward and end the backward pass."""
     models, warnings = _number(run)
+    warnings += tuple(_left_out(run))
     logged = [entry for model in models for entry in _executions(model)]
     logged.sort(key=lambda entry: (entry.start, entry.end, entry.numbered.stream, entry.numbered.task_id))
-    steps = [_step(model.run, iteration, points) for model in models for iteration in model.run.iterations]
+    steps = [_step(model.run, iteration, points) for model in models for iteration in model.run.iterations
+             if iteration.is_kept]  # fmt: skip
     steps.sort(key=lambda step: (step.end, step.model_id, step.number))
     return DeviceLog(run, load_chip(run.soc), models, tuple(logged), tuple(with_bounds(steps)), warnings)
+
+
+def _left_out(run: DeviceRun) -> Iterator[str]:
+    """A sentence each on turns of loops and on steps that the record does not have one by one."""
+    kept = [(model.name, one) for model in run.models for one in model.iterations if one.is_kept]
+    for name in sorted({name for name, one in kept if any(task.count > 1 for task in one.runs)}):
+        yield (
+            f"Profiling: the loops of {name} turn so often that a step has over {MOST_RUNS} tasks: the profile has their first "
+            "turns, and the times of steps are those of all."
+        )
+    n_steps = sum(len(model.iterations) for model in run.models)
+    if len(kept) < n_steps:
+        yield (
+            f"Profiling: the profile has the latest {len(kept)} of {n_steps} steps, as all have more than {MOST_KEPT} tasks: "
+            "profile fewer steps to have each."
+        )
 
 
 def _number(run: DeviceRun) -> tuple[tuple[LoggedModel, ...], tuple[str, ...]]:
@@ -123,7 +143,7 @@ def _number(run: DeviceRun) -> tuple[tuple[LoggedModel, ...], tuple[str, ...]]:
 def _executions(model: LoggedModel) -> Iterator[LoggedTask]:
     numbered = {entry.task.task_id: entry for entry in model.tasks}
     for iteration in model.run.iterations:
-        for run in iteration.runs:
+        for run in (run for run in iteration.runs if run.count == 1):
             yield LoggedTask(numbered[run.task.task_id], iteration.number, ticks(run.start), ticks(run.end))
 
 

@@ -2,15 +2,22 @@
 
 A stream does its tasks one after another; a task also waits for those of other streams that it reads from.  Cube and vector units
 of one core are not shared between streams in this model: a second stream of the AI cores would be as fast as the first.
+
+Every turn of a loop takes the same time.  So a step records turns one by one up to MOST_RUNS, and what is left of a loop as one
+run a task, which stands for all of them: a record is bounded, whatever loops do, and the times and sums are those of all turns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from npu_runtime.cost.runtime_ops import loop_turn_cost
 from npu_runtime.simulation.compiled_model import CompiledModel, Launch
 from npu_runtime.simulation.run_record import Iteration, TaskRun
+
+MOST_RUNS = 20_000
+"""Runs of a step's loops that are recorded one by one: those of 100 turns of an LSTM and its gradients, which take a few MB."""
 
 
 def run_step(
@@ -41,6 +48,7 @@ def _start_of(runs: Sequence[TaskRun], model: CompiledModel, position: int | Non
 
 def _run(launches: Sequence[Launch], begins: float, turns: Mapping[str, int]) -> tuple[list[TaskRun], list[float]]:
     """All runs, and the end of each launch."""
+    n_loops = sum(bool(launch.body) for launch in launches)
     free: dict[int, float] = {}
     runs: list[TaskRun] = []
     ends: list[float] = []
@@ -48,7 +56,7 @@ def _run(launches: Sequence[Launch], begins: float, turns: Mapping[str, int]) ->
         stream = launch.task.stream
         start = max([free.get(stream, begins), *(ends[position] for position in launch.waits)])
         end = start
-        for run in _runs_of(launch, start, turns):
+        for run in _runs_of(launch, start, turns, _Room(MOST_RUNS // n_loops) if launch.body else _Room(1)):
             runs.append(run)
             end = run.end
         free[stream] = end
@@ -56,13 +64,29 @@ def _run(launches: Sequence[Launch], begins: float, turns: Mapping[str, int]) ->
     return runs, ends
 
 
-def _runs_of(launch: Launch, start: float, turns: Mapping[str, int]) -> Iterator[TaskRun]:
-    """The task, and for a loop its tasks as often as it turned."""
-    yield TaskRun(launch.task, start, start + launch.task.cost.us)
-    now = start + launch.task.cost.us
-    for _ in range(turns.get(launch.task.name, 1) if launch.body else 0):
-        now += loop_turn_cost().us
+@dataclass
+class _Room:
+    """left: runs of a loop that may still be recorded one by one."""
+
+    left: int
+
+
+def _runs_of(launch: Launch, start: float, turns: Mapping[str, int], room: _Room, count: int = 1) -> Iterator[TaskRun]:
+    """The task, and for a loop its tasks as often as it turned.
+
+    count: how often in a row, told as one run.  Of each loop the first turn is told by itself.
+    """
+    now = start + count * launch.task.cost.us
+    room.left -= 1
+    yield TaskRun(launch.task, start, now, count)
+    left = count * turns.get(launch.task.name, 1) if launch.body else 0
+    is_first = True
+    while left:
+        some = 1 if count == 1 and (is_first or room.left > 0) else left
+        now += some * loop_turn_cost().us
         for inner in launch.body:
-            for run in _runs_of(inner, now, turns):
+            for run in _runs_of(inner, now, turns, room, some):
                 yield run
                 now = run.end
+        left -= some
+        is_first = False

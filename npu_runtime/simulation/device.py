@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import overload
 
 from npu_runtime.cost.fitted import load_fitted
@@ -12,6 +13,9 @@ from npu_runtime.device.chip import Chip
 from npu_runtime.simulation.clock import run_step
 from npu_runtime.simulation.compiled_model import CompiledModel, tasks_of
 from npu_runtime.simulation.run_record import DeviceRun, Iteration, ModelRun, TaskRun
+
+MOST_KEPT = 200_000
+"""Runs of tasks that a record keeps, the latest ones: a profile of them takes about 200 MB, and they are ten steps at least."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class ShiftedRuns(Sequence[TaskRun]):
         return self._shifted(self.runs[index])
 
     def _shifted(self, run: TaskRun) -> TaskRun:
-        return TaskRun(run.task, run.start + self.offset, run.end + self.offset)
+        return TaskRun(run.task, run.start + self.offset, run.end + self.offset, run.count)
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class SimulatedDevice:
         self.record = DeviceRun(chip.name, device_id, rank_id, n_ranks=n_ranks)
         self.now = 0.0
         self._first: dict[tuple[int, Issue, tuple[tuple[str, int], ...]], Iteration] = {}
+        self._kept: deque[tuple[ModelRun, int]] = deque()
+        self._n_kept = 0
 
     def load(self, model: CompiledModel) -> ModelRun:
         """A model that the device has from now on."""
@@ -73,12 +79,28 @@ class SimulatedDevice:
         first = self._first.get(key)
         if first is None:
             made = run_step(model, number, issued, copied[1], before, turns, copied)
-            self._first[key] = made
+            self._remember(key, made)
         else:
             made = _repeated(first, number, self.now, before)
         loaded.iterations.append(made)
+        self._forget_oldest(loaded)
         self.now = made.end
         return made
+
+    def _remember(self, key: tuple[int, Issue, tuple[tuple[str, int], ...]], made: Iteration) -> None:
+        """A step that others may repeat.  Loops whose turns change make many of them: the oldest are worked out anew."""
+        self._first[key] = made
+        while len(self._first) > 1 and sum(len(one.runs) for one in self._first.values()) > MOST_KEPT:
+            del self._first[next(iter(self._first))]
+
+    def _forget_oldest(self, loaded: ModelRun) -> None:
+        """Count the latest step of a model, and drop the runs of the oldest steps when there are too many."""
+        self._kept.append((loaded, len(loaded.iterations) - 1))
+        self._n_kept += len(loaded.iterations[-1].runs)
+        while self._n_kept > MOST_KEPT and len(self._kept) > 1:
+            model, at = self._kept.popleft()
+            self._n_kept -= len(model.iterations[at].runs)
+            model.iterations[at] = replace(model.iterations[at], runs=(), is_kept=False)
 
     def _copied(self, model: CompiledModel, issue: Issue, begins: float) -> tuple[float, float]:
         """When the batch is taken."""

@@ -47,11 +47,14 @@ class DeviceTask:
 
 @dataclass(frozen=True, slots=True)
 class TaskRun:
-    """One execution of a task: start and end in microseconds."""
+    """Execution of a task: start and end in microseconds.  count: how often, one behind the other, in turns of a loop that are
+    not told one by one.
+    """
 
     task: DeviceTask
     start: float
     end: float
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Iteration:
     number: from 1.  start: when the step before ended, of the first step when its first task starts.  fp_start, bp_end: None
     for a model without a forward or backward pass.  end: when the last update has ended.  get_next: start and end of taking the
     batch from the queue, None where nothing is taken.  reduces: start and end of each all-reduce.  issued: when the host began
-    and ended issuing the step.
+    and ended issuing the step.  is_kept: whether the record still has its runs: the oldest of many give way.
     """
 
     number: int
@@ -73,6 +76,7 @@ class Iteration:
     bp_end: float | None = None
     get_next: tuple[float, float] | None = None
     reduces: Sequence[tuple[float, float]] = ()
+    is_kept: bool = True
 
 
 @dataclass

@@ -131,6 +131,14 @@ def test_beside_a_dump_a_program_without_operators_has_none(folder, monkeypatch,
     assert written(folder) == {"00000000 Build": ["onnx", "proto"]}
 
 
+def test_beside_a_dump_a_program_whose_operators_are_all_folded_is_told_and_written(folder, tmp_path, capsys):
+    with tf.Graph().as_default(), device_session(enable_dump=True, dump_path=str(tmp_path)) as session:
+        assert session.run(tf.reduce_sum(tf.constant([1.0, 2.0]) * 2.0)) == 6.0
+    assert written(folder) == {"00000000 Build": ["proto"]}
+    said = capsys.readouterr().err
+    assert "has no files: all its operators were folded to constants when it was compiled" in said and "feed a value" in said
+
+
 @pytest.mark.parametrize(
     ("level", "stages"),
     [

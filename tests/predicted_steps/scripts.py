@@ -126,3 +126,28 @@ try:
 finally:
     print("finally")
 """
+
+RECURRENT = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (10 << 30, 10 << 30))  # a prediction that took more would disturb the whole machine
+x = tf.placeholder(tf.float32, [None, 25, 10])
+outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(50), x, dtype=tf.float32)
+loss = tf.reduce_mean(tf.square(tf.layers.dense(outputs[:, -1], 1)))
+train = tf.train.AdamOptimizer(1e-3).minimize(loss)
+try:
+    with tf.Session(config=device_config()) as session:
+        session.run(tf.global_variables_initializer())
+        for step in range(5):
+            session.run(train, {x: np.ones([1, 25, 10])})
+finally:
+    print("kilobytes", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+CHANGING = """
+x = tf.placeholder(tf.float32, [None, 64])
+loss, train = model(x, tf.zeros([tf.shape(x)[0]], tf.int32))
+with tf.Session(config=device_config()) as session:
+    session.run(tf.global_variables_initializer())
+    for step in range(STEPS):
+        session.run(train, {x: np.ones([32 + step, 64])})
+print("trained to the end")
+"""

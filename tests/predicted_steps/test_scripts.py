@@ -127,3 +127,33 @@ def test_a_fixed_batch_is_said(predict):
     found = predict(scripts.FIXED, batch=[64], shapes_only=True).document
     assert {row["batch"] for row in found["alternatives"]} == {32} and found["largest_batch"] is None
     assert any(note.startswith("There is no prediction for a batch of 64") for note in found["notes"])
+
+
+def test_a_loop_is_predicted_in_the_memory_that_the_script_takes(predict):
+    plain = predict(scripts.RECURRENT, environment={"TF2NPU_PREDICT": ""}).done
+    done, found, _ = predict(scripts.RECURRENT)
+    assert plain.returncode == 0 and found is not None, done.stderr[-3000:]
+    taken, usual = (int(one.stdout.rsplit("kilobytes", 1)[1]) for one in (done, plain))
+    assert taken < 2 * usual
+    assert found["batch"] == 1 and found["largest_batch"] > 10_000
+
+
+@pytest.mark.parametrize("n_steps", [3, 6, 20])
+def test_batches_that_change_are_predicted_and_their_shapes_said(predict, n_steps):
+    done, found, _ = predict(scripts.CHANGING.replace("STEPS", str(n_steps)))
+    assert done.returncode == 0 and found is not None, done.stderr[-3000:]
+    assert ("trained to the end" in done.stdout) == (n_steps < 12)
+    last = 32 + (3 if n_steps < 12 else 12) - 1
+    (note,) = [note for note in found["notes"] if note.startswith("The shapes of what is fed change")]
+    assert found["batch"] == last and f"a step of [{last},64], which 1 of " in note and "[32,64], [33,64]" in note
+
+
+def test_a_last_batch_of_another_size_does_not_end_the_wait(predict):
+    body = scripts.CHANGING.replace("32 + step", "32 - 8 * (step % 2)").replace("STEPS", "20")
+    done, found, _ = predict(body)
+    assert done.returncode == 0 and "trained to the end" not in done.stdout
+    assert found["batch"] == 32 and any("which 3 of 5 steps had; others had [24,64]." in note for note in found["notes"])
+
+
+def test_few_steps_are_no_prediction(predict):
+    assert predict(scripts.CHANGING.replace("STEPS", "2")).document is None

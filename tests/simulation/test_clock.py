@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_runtime.cost.fitted import load_fitted
+from npu_runtime.cost.runtime_ops import loop_turn_cost
 from npu_runtime.cost.task_cost import CUBE, TaskCost
 from npu_runtime.device.chip import load_chip
+from npu_runtime.simulation.clock import MOST_RUNS
 from npu_runtime.simulation.compiled_model import CompiledModel, Launch
-from npu_runtime.simulation.device import Issue, SimulatedDevice
+from npu_runtime.simulation.device import MOST_KEPT, Issue, SimulatedDevice
 from npu_runtime.simulation.run_record import DeviceTask, Iteration
 
 CHIP = load_chip("Ascend910A")
@@ -102,3 +105,56 @@ def test_a_loop_runs_its_body_as_often_as_it_turned(model: CompiledModel, turns:
     step = device.step(loaded, made, Issue(), {"task99": turns})
     assert len(step.runs) == 1 + turns * len(model.launches)
     assert all(a.end <= b.start for a, b in pairwise(step.runs))
+
+
+def _loop_model(body: Sequence[float], inner: Sequence[float] = ()) -> CompiledModel:
+    """A loop of such tasks, the last of which holds a loop of its own if there are `inner` tasks, and a task behind it."""
+    tasks = tuple(Launch(_task(10 + number, 0, us), ()) for number, us in enumerate(body))
+    nested = Launch(_task(5, 0, 1.0), (), tuple(Launch(_task(50 + n, 0, us), ()) for n, us in enumerate(inner)))
+    loop = Launch(_task(0, 0, 2.0), (), (*tasks, nested) if inner else tasks)
+    return CompiledModel("model", [loop, Launch(_task(1, 0, 3.0), (0,))])
+
+
+def _looped(model: CompiledModel, turns: dict[str, int]) -> Iteration:
+    device = SimulatedDevice(CHIP)
+    return device.step(device.load(model), model, Issue(), turns)
+
+
+@given(st.lists(st.floats(0.5, 50), min_size=1, max_size=6), st.integers(0, 3000))
+def test_a_loop_takes_as_long_as_its_turns_however_many_they_are(body: list[float], turns: int):
+    step = _looped(_loop_model(body), {"task0": turns})
+    expected = 2.0 + 3.0 + turns * (loop_turn_cost().us + sum(body))
+    assert abs((step.end - step.issued[1]) - expected) < 1e-6 * expected
+    for number, us in enumerate(body):
+        runs = [run for run in step.runs if run.task.name == f"task{10 + number}"]
+        assert sum(run.count for run in runs) == turns
+        assert abs(sum(run.end - run.start for run in runs) - turns * us) < 1e-6 * max(1.0, turns * us)
+
+
+def test_few_turns_are_recorded_one_by_one():
+    step = _looped(_loop_model([1.0] * 100), {"task0": 100})
+    assert len(step.runs) == 2 + 100 * 100 and all(run.count == 1 for run in step.runs)
+
+
+def test_the_record_of_loops_is_bounded_whatever_they_do():
+    step = _looped(_loop_model([1.0, 2.0], [0.5, 4.0]), {"task0": 10**6, "task5": 10**6})
+    assert len(step.runs) < 2 * MOST_RUNS
+    counts = Counter[str]()
+    for run in step.runs:
+        counts[run.task.name] += run.count
+    assert (counts["task10"], counts["task5"], counts["task51"]) == (10**6, 10**6, 10**12)
+    a_turn = loop_turn_cost().us
+    expected = 5.0 + 10**6 * (a_turn + 4.0 + 10**6 * (a_turn + 4.5))
+    assert abs(step.end - step.issued[1] - expected) < 1e-6 * expected
+    assert all(before.end <= after.start + 1e-3 for before, after in pairwise(step.runs))
+
+
+def test_a_record_of_many_steps_keeps_the_latest():
+    model, device = _loop_model([1.0] * 100), SimulatedDevice(CHIP)
+    loaded = device.load(model)
+    for number in range(60):  # turns that change are steps that cannot be told by one another
+        device.step(loaded, model, Issue(), {"task0": 100 + number})
+    kept = [step.number for step in loaded.iterations if step.is_kept]
+    assert kept == list(range(kept[0], 61)) and 10 <= len(kept) < 60
+    assert sum(len(step.runs) for step in loaded.iterations) <= MOST_KEPT
+    assert [step.number for step in loaded.iterations] == list(range(1, 61))

@@ -88,7 +88,8 @@ class Task(Struct):
 
     engine: cube, vector, AI CPU, HCCL, copy or runtime.  stream: its lane.  start_us: since the step began.  bound: the pipe
     that is busy longest, or "start".  source: "file:line" of the script.  cycles: busy ones by pipe, summed over blocks.
-    members: names of the nodes of the user's graph that it does.
+    members: names of the nodes of the user's graph that it does.  runs: how often in a row, in turns of a long loop that are not
+    told one by one; times and amounts are those of all.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Task(Struct):
     total_cycles: Amount | None = None
     l2_hit_rate: Share | None = None
     members: list[str] = []
+    runs: Count = 1
 
     @property
     def end_us(self) -> float:

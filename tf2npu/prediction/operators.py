@@ -27,7 +27,7 @@ class Operators:
     def add(self, task: Task, exposed_us: float) -> None:
         self.us += task.duration_us
         self.exposed_us += exposed_us
-        self.n_tasks += 1
+        self.n_tasks += task.runs
 
 
 def by_operator(tasks: Sequence[Task]) -> list[Operators]:

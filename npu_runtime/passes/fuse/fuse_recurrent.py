@@ -25,6 +25,7 @@ from npu_runtime.passes.base import graph_pass
 from npu_runtime.passes.fuse import recurrent_trials as trials
 from npu_runtime.passes.fuse.recurrent_cells import CellMatcher, Found, is_zero
 from npu_runtime.passes.fuse.recurrent_ops import RecurrentOps
+from npu_runtime.passes.fuse.recurrent_verdicts import Verdict, signature, verdicts
 from npu_runtime.passes.simplify.drop_unread import drop_unread
 from npu_runtime.passes.simplify.eliminate_noops import eliminate_noops
 from npu_runtime.passes.simplify.fold_constants import fold_constants
@@ -208,6 +209,18 @@ class _Fusion:
             return False
         self.found: Found | None = None
         self.gradients: trials.Gradients | None = None
+        known = verdicts()
+        loops = signature(self.forward, self.backward)
+        if known is not None and loops in known:
+            self.found, self.gradients = known[loops].found, known[loops].gradients
+            return self.found is not None
+        is_known = self._is_tried(shape)
+        if known is not None:
+            known[loops] = Verdict(self.found if is_known else None, self.gradients)
+        return is_known
+
+    def _is_tried(self, shape: tuple[int, ...]) -> bool:
+        """Whether the loops are a cell's in all trials."""
         return all(self._try(seed, shape) for seed in range(trials.n_trials(self.forward.body, self.forward.carried[0])))
 
     def _try(self, seed: int, shape: tuple[int, ...]) -> bool:

@@ -66,3 +66,8 @@ class Outcome:
     def gain_us(self) -> float:
         """Microseconds that the default takes longer."""
         return self.default_us - self.after_us
+
+
+def is_shown(before_us: float, after_us: float) -> bool:
+    """Whether a gain shows in per cent with two decimals."""
+    return before_us > 0 and round(100 * (before_us - after_us) / before_us, 2) > 0

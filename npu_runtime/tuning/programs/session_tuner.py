@@ -23,7 +23,7 @@ from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
 from npu_runtime.tuning.programs.outcome import Search
 from npu_runtime.tuning.programs.program_tuner import ProgramTuner, TunedProgram
 from npu_runtime.tuning.programs.result_files import aoe_result, aoe_result_name, percent, totals, tune_result, tune_result_name
-from npu_runtime.tuning.programs.rules import BANK, DEFAULT, TUNED
+from npu_runtime.tuning.programs.rules import BANK, DEFAULT
 from npu_runtime.tuning.programs.tuning_request import TuningRequest, requested
 from npu_runtime.whole_file import put_text
 
@@ -95,11 +95,12 @@ class SessionTuner:
 
 def _lines(program: TunedProgram, request: TuningRequest) -> list[str]:
     default, after = program.us()
+    digits = 1 if f"{default:.1f}" != f"{after:.1f}" else 3
     n_stored = sum(one.decision.append and one.decision.compiled_with == DEFAULT for one in program.outcomes)
     head = (
-        f"tuning: {request.mode}: {program.name}: of {len(program.outcomes)} operators of the AI cores {program.count(TUNED)} "
+        f"tuning: {request.mode}: {program.name}: of {len(program.outcomes)} operators of the AI cores {program.n_better} "
         f"are better now, {program.count(BANK)} were in the bank, {n_stored} have the best tiling already; their time goes from "
-        f"{default:.1f} to {after:.1f} us a step ({percent(default, after)})"
+        f"{default:.{digits}f} to {after:.{digits}f} us a step ({percent(default, after)})"
     )
     late = (
         f"tuning: {program.name}: {program.n_late} operators were not tuned within {request.seconds:g} s and keep what they had; "

@@ -51,7 +51,7 @@ class TuningCollector:
 
     def after(self, step: RanStep) -> None:
         """Count a step.  Raises: SystemExit behind the last one, in every thread that runs another."""
-        self._steps.count(step, lambda: put_document(self.command.out, document_of(tuners())))
+        self._steps.count(step, lambda *_: put_document(self.command.out, document_of(tuners())))
 
 
 def document_of(found: list[SessionTuner]) -> dict[str, Any]:
