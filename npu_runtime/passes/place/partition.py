@@ -5,7 +5,7 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
@@ -19,25 +19,21 @@ from npu_runtime.analysis.host_values import (
 )
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import FEED, MERGES, SWITCHES, HostCall, Liveness
+from npu_runtime.graph.ops import ANY_INPUT, FEED, MERGES, SWITCHES, HostCall, Liveness
 from npu_runtime.graph.order import topological
 
 
 @dataclass
 class Partition:
-    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node.
-
-    is_decided: whether the liveness tells of every node that it runs, see `_is_decided`.
-    """
+    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node."""
 
     times: dict[str, int] = field(default_factory=dict)
     calls: list[HostCall] = field(default_factory=list)
     liveness: dict[str, Liveness] = field(default_factory=dict)
-    is_decided: bool = False
 
     @property
     def has_branches(self) -> bool:
-        return not self.is_decided or any(self.liveness.values())
+        return any(self.liveness.values())
 
     def device_times(self) -> list[int]:
         return sorted({t for t in self.times.values() if t % 2})
@@ -59,7 +55,6 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
             result.liveness[node.name] = liveness
     _delay_host_nodes(graph, order, result.times)
     result.calls = _collect_calls(graph, result)
-    result.is_decided = all(_is_decided(graph, node, result.liveness) for node in graph if node.op in MERGES)
     return result
 
 
@@ -133,32 +128,34 @@ def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: 
 
 
 def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness], inside: AbstractSet[str]) -> Liveness:
-    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are.
+    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are, whatever it waits for.
 
     inside: the node's own group, whose branches are its own affair.
     """
-    controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
     inputs = [_liveness_of(graph, value, known) for value in node.inputs if value.node not in inside]
     if node.op in MERGES and inputs:
-        return frozenset.intersection(*inputs)
+        common = frozenset.intersection(*inputs)
+        is_decided = _is_decided([liveness - common for liveness in inputs])
+        return common if is_decided else common | {(Value(node.name), ANY_INPUT)}
+    controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
     return controls.union(*inputs)
 
 
 def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
     node = graph[value.node]
     liveness = known.get(value.node, frozenset())
-    return liveness | {(node.inputs[1], value.output)} if node.op in SWITCHES else liveness
+    return liveness | {(_handed_on(graph, node.inputs[1]), value.output)} if node.op in SWITCHES else liveness
 
 
-def _is_decided(graph: Graph, merge: Node, known: Mapping[str, Liveness]) -> bool:
-    """Whether one of a Merge's inputs is alive whenever its liveness says so: as behind one predicate, of which either side runs.
+def _is_decided(own: Sequence[Liveness]) -> bool:
+    """Whether one of a Merge's inputs is alive whenever what they have in common is: as behind one predicate, of which either
+    side runs. Not where a graph merges sides of two predicates, which may both be dead.
 
-    Not where a graph merges sides of two predicates, which may both be dead.
+    own: what each input asks for beyond that.
     """
-    inputs = [_liveness_of(graph, value, known) for value in merge.inputs]
-    common = frozenset.intersection(*inputs)
-    own = [{(_handed_on(graph, value), side) for value, side in liveness - common} for liveness in inputs]
-    sides = {branch for branches in own for branch in branches}
+    if not all(own):
+        return True
+    sides = frozenset().union(*own)
     return all(len(branches) == 1 for branches in own) and {side for _, side in sides} == {0, 1} and len(dict(sides)) == 1
 
 
