@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_runtime.analysis.host_values import is_free_constant, is_virtual
+from npu_runtime.analysis.host_values import is_free_constant, is_virtual, variable_shown
 from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, MERGES
@@ -50,7 +50,7 @@ def _handed_to_host(graph: Graph) -> dict[Group, list[Place]]:
             continue
         for position, value in enumerate(node.inputs):
             is_plain = position not in node.ref_inputs and graph.spec(value).dtype not in HANDLES
-            if is_plain and graph[value.node].host_reason is None and shows_variable(graph, value):
+            if variable_shown(graph, node, value) is None and is_plain and graph[value.node].host_reason is None and shows_variable(graph, value):
                 found.setdefault((value, _waits(graph, value, node)), []).append((node, position))
     return found
 
