@@ -35,7 +35,7 @@ def variable_shown(graph: Graph, reader: Node, value: Value) -> Value | None:
     Source: an Identity and a Switch give the variable's memory on; behind an update one sees it through what was read before.
     From call to call go copies; so every call that looks makes the Identity anew.
     """
-    if reader.host_reason is None or reader.op in MERGES or (reader.is_looped and reader.op not in ENTERS):
+    if reader.host_reason is None or reader.op in MERGES or (reader.is_looped and reader.op not in ENTERS | SWITCHES):
         return None
     source, is_behind_virtual = value, False
     while is_virtual(graph[source.node]) or (graph[source.node].op == "Switch" and not graph[source.node].is_looped):

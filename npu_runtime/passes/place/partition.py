@@ -5,8 +5,7 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from npu_runtime.analysis.host_values import (
@@ -17,10 +16,10 @@ from npu_runtime.analysis.host_values import (
     returns_reference,
     runs_on_host,
 )
+from npu_runtime.analysis.liveness import in_order, liveness_before, sources
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import ANY_INPUT, FEED, MERGES, SWITCHES, HostCall, Liveness
-from npu_runtime.graph.order import topological
+from npu_runtime.graph.ops import FEED, HostCall, Liveness
 
 
 @dataclass
@@ -48,7 +47,7 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     order = in_order(graph, groups)
     for members in order:
         inside = {node.name for node in members} if len(members) > 1 else frozenset()
-        liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness, inside) for node in members))
+        liveness = frozenset().union(*(liveness_before(graph, node, result.liveness, inside) for node in members))
         time = max(_earliest(graph, node, members, result.times) for node in members)
         for node in members:
             result.times[node.name] = time
@@ -63,22 +62,7 @@ def place_added(graph: Graph, parts: Partition) -> None:
     for node in graph:
         if node.name not in parts.times:
             parts.times[node.name] = _earliest(graph, node, [node], parts.times)
-            parts.liveness[node.name] = _liveness_before(graph, node, parts.liveness, frozenset())
-
-
-def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
-    """Groups of nodes, producers first. Edges inside a group do not count, so loops may close there."""
-    members = groups.groups(graph.nodes)
-    position = {name: root for root, names in members.items() for name in names}
-    contracted = []
-    for root, names in members.items():
-        edges = {position[p] for name in names for p in _sources(graph, graph[name]) if position[p] != root}
-        contracted.append(Node(root, "_Group", controls=sorted(edges)))
-    return [[graph[name] for name in members[group.name]] for group in topological(contracted)]
-
-
-def _sources(graph: Graph, node: Node) -> list[str]:
-    return [value.node for value in node.inputs] + node.controls + [name for name in node.later_than if name in graph]
+            parts.liveness[node.name] = liveness_before(graph, node, parts.liveness, frozenset())
 
 
 def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str, int]) -> int:
@@ -90,7 +74,7 @@ def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str,
         if value.node not in inside:
             waits = is_returned_reference(graph, node, position)
             time = max(time, _after(graph[value.node], times, on_host, is_control=waits))
-    for name in _sources(graph, node)[len(node.inputs) :]:
+    for name in sources(graph, node)[len(node.inputs) :]:
         if name not in inside:
             time = max(time, _after(graph[name], times, on_host, is_control=True))
     return time
@@ -112,7 +96,7 @@ def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, in
             for position, value in enumerate(member.inputs):
                 before = 2 * is_returned_reference(graph, member, position) if on_host else 1
                 limits[value.node] = min(limits.get(value.node, time), time - before)
-            for name in _sources(graph, member)[len(member.inputs) :]:
+            for name in sources(graph, member)[len(member.inputs) :]:
                 limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
 
 
@@ -125,45 +109,6 @@ def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: 
     if time % 2:
         return time + 1
     return time + 2 if is_control else time
-
-
-def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness], inside: AbstractSet[str]) -> Liveness:
-    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are, whatever it waits for.
-
-    inside: the node's own group, whose branches are its own affair.
-    """
-    inputs = [_liveness_of(graph, value, known) for value in node.inputs if value.node not in inside]
-    if node.op in MERGES and inputs:
-        common = frozenset.intersection(*inputs)
-        is_decided = _is_decided([liveness - common for liveness in inputs])
-        return common if is_decided else common | {(Value(node.name), ANY_INPUT)}
-    controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
-    return controls.union(*inputs)
-
-
-def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
-    node = graph[value.node]
-    liveness = known.get(value.node, frozenset())
-    return liveness | {(_handed_on(graph, node.inputs[1]), value.output)} if node.op in SWITCHES else liveness
-
-
-def _is_decided(own: Sequence[Liveness]) -> bool:
-    """Whether one of a Merge's inputs is alive whenever what they have in common is: as behind one predicate, of which either
-    side runs. Not where a graph merges sides of two predicates, which may both be dead.
-
-    own: what each input asks for beyond that.
-    """
-    if not all(own):
-        return True
-    sides = frozenset().union(*own)
-    return all(len(branches) == 1 for branches in own) and {side for _, side in sides} == {0, 1} and len(dict(sides)) == 1
-
-
-def _handed_on(graph: Graph, value: Value) -> Value:
-    """What Identities give on; TensorFlow puts one before some Switches of a predicate and not before others."""
-    while graph[value.node].op == "Identity":
-        value = graph[value.node].inputs[0]
-    return value
 
 
 def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:
