@@ -31,14 +31,16 @@ class BranchGroups:
 
     def close(self, groups: DisjointSets, reasons: Mapping[str, str]) -> bool:
         """Join what belongs to a group on the host; True when something was joined."""
-        before = len(self.enclosed)
+        has_joined = False
         for members in groups.groups(self._graph.nodes).values():
             if len(members) > 1 and any(name in reasons for name in members) and self._is_parted(members):
                 common = frozenset.intersection(*(self._liveness[name] for name in members))
-                for name in self._closure(members, common):
+                found = self._closure(members, common)
+                self.enclosed |= found
+                for name in found:
+                    has_joined = has_joined or groups.find(name) != groups.find(members[0])
                     groups.join(name, members[0])
-                    self.enclosed.add(name)
-        return len(self.enclosed) != before
+        return has_joined
 
     def _is_parted(self, members: Iterable[str]) -> bool:
         """Whether members of a group are alive in different branches. A loop alone is alive as a whole."""
