@@ -35,11 +35,15 @@ def variable_shown(graph: Graph, reader: Node, value: Value) -> Value | None:
     Source: an Identity and a Switch give the variable's memory on; behind an update one sees it through what was read before.
     From call to call go copies; so every call that looks makes the Identity anew.
     """
-    if reader.host_reason is None or reader.op in MERGES or (reader.is_looped and reader.op not in ENTERS):
+    if reader.host_reason is None or reader.op in MERGES or (reader.is_looped and reader.op not in ENTERS | SWITCHES):
         return None
-    while graph[value.node].op == "Switch" and not graph[value.node].is_looped:
-        value = graph[value.node].inputs[0]
-    return value if graph[value.node].op not in VARIABLES and is_memory_of_host(graph, value) else None
+    source, is_behind_virtual = value, False
+    while is_virtual(graph[source.node]) or (graph[source.node].op == "Switch" and not graph[source.node].is_looped):
+        is_behind_virtual = is_virtual(graph[source.node])
+        source = graph[source.node].inputs[0]
+    is_itself = graph[source.node].op in VARIABLES  # which a virtual Switch that the reader has gives already
+    is_seen = not is_itself or (is_behind_virtual and not is_virtual(graph[value.node]))
+    return source if is_seen and is_memory_of_host(graph, source) else None
 
 
 def is_memory_of_host(graph: Graph, value: Value) -> bool:

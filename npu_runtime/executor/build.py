@@ -156,7 +156,7 @@ class _Builder:
         )  # fmt: skip
 
     def _may_see_dead(self, node: Node) -> bool:
-        return self.program.has_branches and (not self.parts.is_decided or node.op in MERGES or may_be_dead(node, self.parts))
+        return self.program.has_branches and (node.op in MERGES or may_be_dead(node, self.parts))
 
     def _ins(self, values: Iterable[Value]) -> tuple[int, ...]:
         return tuple(self._slot(value) for value in values)

@@ -27,11 +27,9 @@ def is_true(predicate: Any) -> bool:
 
 
 def merge(*inputs: Any) -> tuple[Any, Any]:
-    """The first live input and its index (int32); dead when all are."""
-    for index, value in enumerate(inputs):
-        if value is not DEAD:
-            return value, np.int32(index).reshape(())
-    return DEAD, DEAD
+    """The first live input, of which there is one, and its index (int32)."""
+    index = next(index for index, value in enumerate(inputs) if value is not DEAD)
+    return inputs[index], np.int32(index).reshape(())
 
 
 def identity(value: Any) -> Any:

@@ -175,6 +175,8 @@ def run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, 
     if dead:
         for slot in step.outs:
             slots[slot] = DEAD
+        for slot in step.frees:
+            slots[slot] = None
     else:
         run_step(function, step, slots)
     if isinstance(step, HostStep):
@@ -185,12 +187,18 @@ def run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, 
 
 
 def _is_dead(step: Task | HostStep, slots: list[Any]) -> bool:
-    """Whether what it waits for is dead. Loops, because `any` takes longer than some kernels."""
+    """Whether what it waits for is dead; a Merge is where all that it may take are, whatever it waits for.
+
+    Loops, because `any` takes longer than some kernels.
+    """
+    if isinstance(step, Task) and step.op in MERGES:
+        for slot in step.ins:  # noqa: SIM110  as above
+            if slots[slot] is not DEAD:
+                return False
+        return True
     for slot in step.controls:
         if slots[slot] is DEAD:
             return True
-    if isinstance(step, Task) and step.op in MERGES:
-        return False
     for slot in step.ins:  # noqa: SIM110  as above
         if slots[slot] is DEAD:
             return True

@@ -28,7 +28,8 @@ class Node:
     values (str, int, float, bool, list, numpy array for tensors, type names as str, shapes as tuple or None).
     outputs: one Spec an output, as far as known.  ref_inputs / ref_outputs: positions that pass a variable, not a value.
     later_than: names of nodes that run before, in earlier segments, if they run at all: one that is dead makes nobody dead.
-    host_reason: why the node runs on the host, None for device nodes.  is_looped: whether it lies inside a loop frame.
+    host_reason: why the node runs on the host, None for device nodes.  is_looped: whether it lies inside a loop frame, or in a
+    conditional that one host call has taken in.
     is_resized: whether it is a ref variable to which some node gives values of other shapes, each in memory of its own.
     members: names of the user's nodes that it computes, in order; None for itself, empty for one that a pass has put in.
     origins: the user's value that each output is, where that is not the output of that number of the node of that name.

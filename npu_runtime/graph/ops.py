@@ -61,7 +61,8 @@ TURNS = "turns"
 Key = tuple[str, str]
 """(kind, name) of a variable: kind is "ref" or "resource"."""
 Branch = tuple[Value, int]
-"""A Switch's predicate and the output taken."""
+"""A Switch's predicate and the output taken; or a Merge of which only the run tells whether an input is alive, and ANY_INPUT."""
+ANY_INPUT = -1
 Liveness = frozenset[Branch]
 """The branches that must all be taken for a node to run."""
 

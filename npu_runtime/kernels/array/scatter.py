@@ -70,18 +70,20 @@ COMBINES: dict[str, tuple[Combine, frozenset[str]]] = {
 
 
 def _register_rows(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
-    """Scatter<name> and ResourceScatter<name>: updates go to the rows that indices name."""
+    """Scatter<name> and ResourceScatter<name>: updates go to the rows that indices name, up to the first that is none."""
 
     def scatter(ref: Variable, indices: Array, updates: Array, /) -> Variable | tuple[()]:
         variable_access.require(ref)
         target = ref.writable()
-        _check_rows(target, indices, updates, ref.is_ref)
+        _check_shapes(target, indices, updates, ref.is_ref)
         if name == "Div" and not ref.is_ref and (updates == 0).any():
             raise InvalidArgument("updates must not contain 0")
         n_rows, inner = target.shape[0], math.prod(target.shape[1:])
-        if indices.size and inner:
+        n_inside = row_indexing.n_inside(indices, n_rows)
+        if n_inside and inner:
             given = np.broadcast_to(updates, (indices.size, inner)) if updates.ndim == 0 else updates.reshape(-1, inner)
-            combine(target.reshape(n_rows, inner), indices.reshape(-1), given)
+            combine(target.reshape(n_rows, inner), indices.reshape(-1)[:n_inside], given[:n_inside])
+        row_indexing.check_range(indices, n_rows)
         return variable_access.result(ref)
 
     scatter.__doc__ = f"{name} rows of a variable.  Source: TensorFlow ops `Scatter{name}`, `ResourceScatter{name}`."
@@ -93,7 +95,7 @@ def _register_rows(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
            estimate=estimate)(scatter)  # fmt: skip
 
 
-def _check_rows(target: Array, indices: Array, updates: Array, is_ref: bool) -> None:
+def _check_shapes(target: Array, indices: Array, updates: Array, is_ref: bool) -> None:
     if target.ndim == 0:
         raise InvalidArgument(f"params must be at least 1-D, got shape {shape_text(target.shape)}")
     if updates.ndim and updates.shape != indices.shape + target.shape[1:]:
@@ -105,7 +107,6 @@ def _check_rows(target: Array, indices: Array, updates: Array, is_ref: bool) -> 
             f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
             f"params.shape {shape_text(target.shape)}"
         )
-    row_indexing.check_range(indices, target.shape[0])
 
 
 def _register_slices(name: str, combine: Combine, dtypes: frozenset[str]) -> None:
@@ -135,15 +136,19 @@ def _register_slices(name: str, combine: Combine, dtypes: frozenset[str]) -> Non
 
 
 def _scatter_slices(combine: Combine, target: Array, indices: Array, updates: Array, depth: int) -> None:
-    """depth: the length of an index tuple."""
+    """depth: the length of an index tuple.
+
+    Raises: InvalidArgument for a tuple outside of the shape, with what stands before it written, as TensorFlow leaves a variable.
+    """
     tuples = indices.reshape(math.prod(indices.shape[:-1]), indices.shape[-1])[:, :depth]
     numbers, wrong = row_indexing.linear(tuples, target.shape)
+    inside = numbers if wrong < 0 else numbers[:wrong]
+    inner = math.prod(target.shape[depth:])
+    if inside.size and inner:
+        combine(target.reshape(-1, inner), inside, updates.reshape(-1, inner)[: len(inside)])
     if wrong >= 0:
         where = f"indices{row_indexing.position_text(indices.shape[:-1], wrong)} = [{', '.join(map(str, tuples[wrong]))}]"
         raise InvalidArgument(f"{where} does not index into shape {shape_text(target.shape)}")
-    inner = math.prod(target.shape[depth:])
-    if numbers.size and inner:
-        combine(target.reshape(-1, inner), numbers, updates.reshape(-1, inner)[: len(numbers)])
 
 
 def _check_slices_of_variable(shape: tuple[int, ...], indices: Array, updates: Array) -> int:

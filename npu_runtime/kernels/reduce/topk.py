@@ -12,6 +12,7 @@ from npu_runtime.cost.work import per_input_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.reduce.topk_with_nan import places_with_nan
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.variable_access import shape_text
 
@@ -32,7 +33,7 @@ def top_k_v2(input: Array, k: Array, /, *, sorted: bool = True, index_type: str 
     """The k largest entries of the last axis, largest first, of equal ones the first first, and where they are.
 
     Without `sorted` in the order in which TensorFlow's heap holds them, which models may use: each entry meets a row of a batch.
-    NaN come last; TensorFlow's comparison gives them no place, so what it makes of such a row depends on its sorting algorithm.
+    What TensorFlow makes of a row with NaN depends on how it looks for them (`topk_with_nan`).
     Raises: InvalidArgument when an axis has fewer than k entries.  Source: TensorFlow op `TopKV2`.
     """
     if k.ndim:
@@ -43,9 +44,23 @@ def top_k_v2(input: Array, k: Array, /, *, sorted: bool = True, index_type: str 
         raise InvalidArgument("input must be >= 1-D, got shape []")
     if input.shape[-1] < k:
         raise InvalidArgument(f"input must have at least k columns. Had {input.shape[-1]}, needed {k}")
-    find = _places if sorted or k <= 1 or k == input.shape[-1] else _in_heaps
-    places = find(as_sortable(input), int(k))
+    places = _largest(as_sortable(input), int(k), sorted)
     return np.take_along_axis(input, places, axis=-1), places.astype(dt.to_numpy(index_type))
+
+
+def _largest(keys: Array, k: int, is_sorted: bool) -> Array:
+    """(..., k) positions of the largest, as TensorFlow orders them."""
+    find = _places if is_sorted or k <= 1 or k == keys.shape[-1] else _in_heaps
+    if keys.dtype.kind in "iu" or not keys.size or not k:
+        return find(keys, k)
+    is_nan = np.isnan(np.maximum.reduce(keys, axis=-1)).reshape(-1)
+    if not is_nan.any():
+        return find(keys, k)
+    rows = keys.reshape(len(is_nan), -1)
+    found = np.empty((len(rows), k), np.intp)
+    found[~is_nan] = find(rows[~is_nan], k)
+    found[is_nan] = places_with_nan(rows[is_nan], k, is_sorted)
+    return found.reshape(*keys.shape[:-1], k)
 
 
 def as_sortable(input: Array) -> Array:
@@ -54,16 +69,12 @@ def as_sortable(input: Array) -> Array:
 
 
 def _places(keys: Array, k: int) -> Array:
-    """(..., k) positions of the largest, in order."""
+    """(..., k) positions of the largest, in order; without NaN."""
     n = keys.shape[-1]
     if k == 1 and keys.size:
-        first = np.argmax(keys, axis=-1, keepdims=True)
-        if keys.dtype.kind in "iu" or not np.isnan(np.take_along_axis(keys, first, axis=-1)).any():
-            return first
+        return np.argmax(keys, axis=-1, keepdims=True)
     if 0 < k <= n // 16 and keys.size:
-        found = _among_candidates(keys.reshape(-1, n), k)
-        if found is not None:
-            return found.reshape(*keys.shape[:-1], k)
+        return _among_candidates(keys.reshape(-1, n), k).reshape(*keys.shape[:-1], k)
     return np.argsort(_falling(keys), axis=-1, kind="stable")[..., :k]
 
 
@@ -94,8 +105,8 @@ def _falling(keys: Array) -> Array:
     return np.invert(keys) if keys.dtype.kind in "iu" else -keys
 
 
-def _among_candidates(keys: Array, k: int) -> Array | None:
-    """(rows, k) without sorting whole rows; None when there is a NaN, which has no place among numbers.
+def _among_candidates(keys: Array, k: int) -> Array:
+    """(rows, k) without sorting whole rows.
 
     The k-th largest of the maxima of 4k groups is a bound that at least k entries reach, and few more.
     """
@@ -103,8 +114,6 @@ def _among_candidates(keys: Array, k: int) -> Array | None:
     n_groups = 4 * k
     depth = n // n_groups
     maxima = keys[:, : depth * n_groups].reshape(n_rows, depth, n_groups).max(axis=1)
-    if keys.dtype.kind == "f" and (np.isnan(maxima).any() or np.isnan(keys[:, depth * n_groups :]).any()):
-        return None
     bound = np.partition(maxima, n_groups - k, axis=1)[:, n_groups - k, None]
     row, column = np.nonzero(keys >= bound)
     order = np.lexsort((_falling(keys[row, column]), row))

@@ -29,10 +29,17 @@ def are_inside(indices: np.ndarray, n_rows: int) -> bool:
     return not indices.size or bool(np.maximum.reduce(indices.view(f"u{indices.itemsize}"), axis=None) < n_rows)
 
 
+def n_inside(indices: np.ndarray, n_rows: int) -> int:
+    """How many indices stand before the first one outside [0, n_rows): TensorFlow goes through them one by one."""
+    if are_inside(indices, n_rows):
+        return indices.size
+    return int(np.flatnonzero((indices.reshape(-1) < 0) | (indices.reshape(-1) >= n_rows))[0])
+
+
 def check_range(indices: np.ndarray, n_rows: int, name: str = "indices") -> None:
     """Raises: InvalidArgument naming the first index outside [0, n_rows), as TensorFlow words it."""
-    if not are_inside(indices, n_rows):
-        place = int(np.flatnonzero((indices.reshape(-1) < 0) | (indices.reshape(-1) >= n_rows))[0])
+    place = n_inside(indices, n_rows)
+    if place < indices.size:
         wrong = indices.reshape(-1)[place]
         raise InvalidArgument(f"{name}{position_text(indices.shape, place)} = {wrong} is not in [0, {n_rows})")
 

@@ -17,6 +17,7 @@ from npu_runtime.errors import Internal, InvalidArgument
 from npu_runtime.kernels import variable_access
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
+from npu_runtime.kernels.threads import row_indexing
 from npu_runtime.kernels.threads.parallel import parallel_ranges
 
 Formula = Callable[..., Any]
@@ -95,11 +96,13 @@ DENSE: dict[str, Dense] = {}
 
 
 def sparse(
-    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None
-) -> Callable[[Formula], Formula]:
+    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None,
+    looks_first: bool = False,
+) -> Callable[[Formula], Formula]:  # fmt: skip
     """Register a formula as kernels `SparseApply<name>` and `ResourceSparseApply<name>`.
 
     The same formulas as for `dense`, on the rows that `indices` name. A row named twice is updated twice, in order.
+    looks_first: whether TensorFlow looks at all indices before it changes a row; else the rows before a wrong one are changed.
     Source: TensorFlow's SparseApply kernels walk through the indices one by one.
     """
 
@@ -109,8 +112,13 @@ def sparse(
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
             layout.check(inputs, inputs[layout.grad].shape, attrs)
-            for rows, chosen in rounds(inputs[layout.indices]):
-                _update_rows(layout, formula, inputs, attrs, rows, chosen)
+            indices, n_rows = inputs[layout.indices], inputs[0].read().shape[0]
+            n_inside = row_indexing.n_inside(indices, n_rows)
+            if n_inside == indices.size or not looks_first:
+                for rows, chosen in rounds(indices[:n_inside]):
+                    _update_rows(layout, formula, inputs, attrs, rows, chosen)
+            if n_inside < indices.size:
+                raise InvalidArgument(f"Index {indices[n_inside]} at offset {n_inside} in indices is out of range")
             return variable_access.result(inputs[0])
 
         _register(apply, name, "SparseApply", layout, flops, dtypes, ref)
@@ -194,9 +202,6 @@ def _check_rows(shape: tuple[int, ...], grad: np.ndarray, indices: np.ndarray) -
         raise InvalidArgument("grad must be the same size as indices in the first dimension.")
     if 0 in shape[1:]:
         raise InvalidArgument("Inner dimension should be greater than zero.")
-    wrong = np.flatnonzero((indices < 0) | (indices >= shape[0]))
-    if wrong.size:
-        raise InvalidArgument(f"Index {indices[wrong[0]]} at offset {wrong[0]} in indices is out of range")
 
 
 def _update_all(

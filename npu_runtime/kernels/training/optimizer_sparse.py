@@ -27,13 +27,13 @@ def keras_momentum(
     optimizer.keras_momentum(var, accum, lr, grad, momentum, use_nesterov=use_nesterov)
 
 
-@sparse("Adagrad", 1, 5)
+@sparse("Adagrad", 1, 5, looks_first=True)
 def adagrad(var: Array, accum: Array, lr: Scalar, grad: Array, indices: Array, /, *, update_slots: bool = True) -> None:
     """As ApplyAdagrad."""
     optimizer.adagrad(var, accum, lr, grad, update_slots=update_slots)
 
 
-@sparse("AdagradV2", 1, 6)
+@sparse("AdagradV2", 1, 6, looks_first=True)
 def adagrad_v2(
     var: Array, accum: Array, lr: Scalar, epsilon: Scalar, grad: Array, indices: Array, /, *, update_slots: bool = True
 ) -> None:
@@ -50,7 +50,7 @@ def adagrad_da(
     optimizer.adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
 
 
-@sparse("Adadelta", 2, 13)
+@sparse("Adadelta", 2, 13, looks_first=True)
 def adadelta(
     var: Array, accum: Array, accum_update: Array, lr: Scalar, rho: Scalar, epsilon: Scalar, grad: Array,
     indices: Array, /,
@@ -59,7 +59,7 @@ def adadelta(
     optimizer.adadelta(var, accum, accum_update, lr, rho, epsilon, grad)
 
 
-@sparse("RMSProp", 2, 11)
+@sparse("RMSProp", 2, 11, looks_first=True)
 def rms_prop(
     var: Array, ms: Array, mom: Array, lr: Scalar, rho: Scalar, momentum: Scalar, epsilon: Scalar, grad: Array,
     indices: Array, /,
@@ -69,7 +69,7 @@ def rms_prop(
     _descend(var, mom, grad, ms + epsilon, lr, momentum)
 
 
-@sparse("CenteredRMSProp", 3, 16)
+@sparse("CenteredRMSProp", 3, 16, looks_first=True)
 def centered_rms_prop(
     var: Array, mg: Array, ms: Array, mom: Array, lr: Scalar, rho: Scalar, momentum: Scalar, epsilon: Scalar,
     grad: Array, indices: Array, /,

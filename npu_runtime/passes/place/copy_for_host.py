@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_runtime.analysis.host_values import is_free_constant, is_virtual
+from npu_runtime.analysis.host_values import is_free_constant, is_virtual, variable_shown
 from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, MERGES
@@ -49,10 +49,17 @@ def _handed_to_host(graph: Graph) -> dict[Group, list[Place]]:
         if node.host_reason is None or is_virtual(node) or node.op in MERGES:  # a Merge is alive when one of its inputs is
             continue
         for position, value in enumerate(node.inputs):
-            is_plain = position not in node.ref_inputs and graph.spec(value).dtype not in HANDLES
-            if is_plain and graph[value.node].host_reason is None and shows_variable(graph, value):
+            if _is_handed(graph, node, position):
                 found.setdefault((value, _waits(graph, value, node)), []).append((node, position))
     return found
+
+
+def _is_handed(graph: Graph, node: Node, position: int) -> bool:
+    """Whether a host node is given what a variable of the device holds; the host looks at its own ones itself."""
+    value = node.inputs[position]
+    if position in node.ref_inputs or graph.spec(value).dtype in HANDLES or graph[value.node].host_reason is not None:
+        return False
+    return shows_variable(graph, value) and variable_shown(graph, node, value) is None
 
 
 def _waits(graph: Graph, value: Value, reader: Node) -> tuple[str, ...]:

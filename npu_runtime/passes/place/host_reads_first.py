@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from npu_runtime.analysis.host_values import is_memory_of_host, returns_reference
+from npu_runtime.analysis.liveness import in_order
 from npu_runtime.analysis.variable_accesses import takes_in, variable_inputs
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import LOOP_OPS, PASSING, READING, VARIABLES, Key, variable_key
 from npu_runtime.graph.order import predecessors
-from npu_runtime.passes.place.partition import Partition, in_order
+from npu_runtime.passes.place.partition import Partition
 from npu_runtime.passes.schedule.reads_first import Stretch
 
 _GROUP = "_Group"

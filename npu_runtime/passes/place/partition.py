@@ -6,7 +6,6 @@ IteratorGetNext(host) -> Conv2D(device) -> ScalarSummary(host)   becomes   host 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 
 from npu_runtime.analysis.host_values import (
@@ -17,27 +16,23 @@ from npu_runtime.analysis.host_values import (
     returns_reference,
     runs_on_host,
 )
+from npu_runtime.analysis.liveness import in_order, liveness_before, sources
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import FEED, MERGES, SWITCHES, HostCall, Liveness
-from npu_runtime.graph.order import topological
+from npu_runtime.graph.ops import FEED, HostCall, Liveness
 
 
 @dataclass
 class Partition:
-    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node.
-
-    is_decided: whether the liveness tells of every node that it runs, see `_is_decided`.
-    """
+    """times: segment of every node.  calls: host calls by time, inner branches last.  liveness: of every node."""
 
     times: dict[str, int] = field(default_factory=dict)
     calls: list[HostCall] = field(default_factory=list)
     liveness: dict[str, Liveness] = field(default_factory=dict)
-    is_decided: bool = False
 
     @property
     def has_branches(self) -> bool:
-        return not self.is_decided or any(self.liveness.values())
+        return any(self.liveness.values())
 
     def device_times(self) -> list[int]:
         return sorted({t for t in self.times.values() if t % 2})
@@ -52,14 +47,13 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
     order = in_order(graph, groups)
     for members in order:
         inside = {node.name for node in members} if len(members) > 1 else frozenset()
-        liveness = frozenset().union(*(_liveness_before(graph, node, result.liveness, inside) for node in members))
+        liveness = frozenset().union(*(liveness_before(graph, node, result.liveness, inside) for node in members))
         time = max(_earliest(graph, node, members, result.times) for node in members)
         for node in members:
             result.times[node.name] = time
             result.liveness[node.name] = liveness
     _delay_host_nodes(graph, order, result.times)
     result.calls = _collect_calls(graph, result)
-    result.is_decided = all(_is_decided(graph, node, result.liveness) for node in graph if node.op in MERGES)
     return result
 
 
@@ -68,22 +62,7 @@ def place_added(graph: Graph, parts: Partition) -> None:
     for node in graph:
         if node.name not in parts.times:
             parts.times[node.name] = _earliest(graph, node, [node], parts.times)
-            parts.liveness[node.name] = _liveness_before(graph, node, parts.liveness, frozenset())
-
-
-def in_order(graph: Graph, groups: DisjointSets) -> list[list[Node]]:
-    """Groups of nodes, producers first. Edges inside a group do not count, so loops may close there."""
-    members = groups.groups(graph.nodes)
-    position = {name: root for root, names in members.items() for name in names}
-    contracted = []
-    for root, names in members.items():
-        edges = {position[p] for name in names for p in _sources(graph, graph[name]) if position[p] != root}
-        contracted.append(Node(root, "_Group", controls=sorted(edges)))
-    return [[graph[name] for name in members[group.name]] for group in topological(contracted)]
-
-
-def _sources(graph: Graph, node: Node) -> list[str]:
-    return [value.node for value in node.inputs] + node.controls + [name for name in node.later_than if name in graph]
+            parts.liveness[node.name] = liveness_before(graph, node, parts.liveness, frozenset())
 
 
 def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str, int]) -> int:
@@ -95,7 +74,7 @@ def _earliest(graph: Graph, node: Node, members: list[Node], times: Mapping[str,
         if value.node not in inside:
             waits = is_returned_reference(graph, node, position)
             time = max(time, _after(graph[value.node], times, on_host, is_control=waits))
-    for name in _sources(graph, node)[len(node.inputs) :]:
+    for name in sources(graph, node)[len(node.inputs) :]:
         if name not in inside:
             time = max(time, _after(graph[name], times, on_host, is_control=True))
     return time
@@ -117,7 +96,7 @@ def _delay_host_nodes(graph: Graph, order: list[list[Node]], times: dict[str, in
             for position, value in enumerate(member.inputs):
                 before = 2 * is_returned_reference(graph, member, position) if on_host else 1
                 limits[value.node] = min(limits.get(value.node, time), time - before)
-            for name in _sources(graph, member)[len(member.inputs) :]:
+            for name in sources(graph, member)[len(member.inputs) :]:
                 limits[name] = min(limits.get(name, time), time - 2 if on_host else time - 1)
 
 
@@ -130,43 +109,6 @@ def _after(producer: Node, times: Mapping[str, int], on_host: bool, is_control: 
     if time % 2:
         return time + 1
     return time + 2 if is_control else time
-
-
-def _liveness_before(graph: Graph, node: Node, known: Mapping[str, Liveness], inside: AbstractSet[str]) -> Liveness:
-    """Source: a node is dead when any input is; Merge is dead only when all its data inputs are.
-
-    inside: the node's own group, whose branches are its own affair.
-    """
-    controls: Liveness = frozenset().union(*(known.get(name, frozenset()) for name in node.controls))
-    inputs = [_liveness_of(graph, value, known) for value in node.inputs if value.node not in inside]
-    if node.op in MERGES and inputs:
-        return frozenset.intersection(*inputs)
-    return controls.union(*inputs)
-
-
-def _liveness_of(graph: Graph, value: Value, known: Mapping[str, Liveness]) -> Liveness:
-    node = graph[value.node]
-    liveness = known.get(value.node, frozenset())
-    return liveness | {(node.inputs[1], value.output)} if node.op in SWITCHES else liveness
-
-
-def _is_decided(graph: Graph, merge: Node, known: Mapping[str, Liveness]) -> bool:
-    """Whether one of a Merge's inputs is alive whenever its liveness says so: as behind one predicate, of which either side runs.
-
-    Not where a graph merges sides of two predicates, which may both be dead.
-    """
-    inputs = [_liveness_of(graph, value, known) for value in merge.inputs]
-    common = frozenset.intersection(*inputs)
-    own = [{(_handed_on(graph, value), side) for value, side in liveness - common} for liveness in inputs]
-    sides = {branch for branches in own for branch in branches}
-    return all(len(branches) == 1 for branches in own) and {side for _, side in sides} == {0, 1} and len(dict(sides)) == 1
-
-
-def _handed_on(graph: Graph, value: Value) -> Value:
-    """What Identities give on; TensorFlow puts one before some Switches of a predicate and not before others."""
-    while graph[value.node].op == "Identity":
-        value = graph[value.node].inputs[0]
-    return value
 
 
 def _collect_calls(graph: Graph, result: Partition) -> list[HostCall]:

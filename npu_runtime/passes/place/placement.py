@@ -11,31 +11,40 @@ from npu_runtime.analysis.host_only_ops import TEXT, WISH, is_by_nature, nature_
 from npu_runtime.analysis.loop_frames import loop_frames
 from npu_runtime.errors import Unimplemented
 from npu_runtime.graph.disjoint import DisjointSets
-from npu_runtime.graph.ir import Graph, Node
+from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import (
+    ENTERS,
+    HANDED_ON,
     HANDLES,
     NOT_COMPILED,
     NOT_LOWERED,
     SOURCES,
     STEP_RESOURCES,
     STRUCTURAL,
+    SWITCHES,
     VARIABLES,
     Key,
     variable_key,
 )
 from npu_runtime.graph.order import predecessors, strongly_connected
 from npu_runtime.kernels.base import all_kernels
+from npu_runtime.passes.place.branch_groups import BranchGroups
+
+PASSING_HANDLES = SWITCHES | ENTERS | HANDED_ON
+"""Ops whose result is the handle that they are given."""
 
 
 @dataclass(frozen=True)
 class Placement:
     """reasons: why a node runs on the host, by name; all others run on the device.  groups: what runs in one host call.
-    loops: the outermost loop frame of the nodes inside one.  resized: ref variables that are given values of other shapes.
+    loops: the outermost loop frame of the nodes inside one.  enclosed: nodes of conditionals that a host call has taken in.
+    resized: ref variables that are given values of other shapes.
     """
 
     reasons: dict[str, str] = field(default_factory=dict)
     groups: DisjointSets = field(default_factory=DisjointSets)
     loops: dict[str, str] = field(default_factory=dict)
+    enclosed: frozenset[str] = frozenset()
     resized: frozenset[str] = frozenset()
 
 
@@ -50,17 +59,20 @@ def place(graph: Graph, pinned: Mapping[str, str] | None = None) -> Placement:
         reason = reason_for_host(node, graph)
         if reason is not None:
             reasons.setdefault(node.name, reason)
+    has_branches = any(node.op in SWITCHES and node.name not in frames for node in graph)
+    branches = BranchGroups(graph, frames) if reasons and has_branches else None
     while True:
         groups = atomic_groups(graph, frames, reasons)
-        if not _spread(graph, groups, reasons):
-            return Placement(reasons, groups, frames, _resized(graph))
+        if not _spread(graph, groups, reasons, branches):
+            return Placement(reasons, groups, frames, frozenset(branches.enclosed if branches else ()), _resized(graph))
 
 
 def mark_sides(graph: Graph, placement: Placement) -> None:
     """Write the decision into the nodes."""
     for node in graph:
         node.host_reason = placement.reasons.get(node.name)
-        node.is_looped, node.is_resized = node.name in placement.loops, node.name in placement.resized
+        node.is_looped = node.name in placement.loops or node.name in placement.enclosed
+        node.is_resized = node.name in placement.resized
 
 
 def refuse_host_nodes(graph: Graph) -> None:
@@ -141,19 +153,30 @@ def atomic_groups(graph: Graph, frames: Mapping[str, str], reasons: Mapping[str,
         groups.join(name, f"frame {frame}")
     for node in graph:
         for value in node.inputs:
-            producer = graph[value.node]
-            dtype = producer.outputs[value.output].dtype
-            is_of_step = dtype == "variant" or (dtype == "resource" and producer.op.startswith(STEP_RESOURCES))
-            if is_of_step and (producer.name in reasons or node.name in reasons):
-                groups.join(node.name, producer.name)
+            if (value.node in reasons or node.name in reasons) and _is_of_step(graph, value):
+                groups.join(node.name, value.node)
     return groups
 
 
-def _spread(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> bool:
+def _is_of_step(graph: Graph, value: Value) -> bool:
+    """Whether a value is a variant, or the handle of a stack or an array, by whichever Switch or Enter it comes."""
+    dtype = graph.spec(value).dtype
+    if dtype != "resource":
+        return dtype == "variant"
+    producer = graph[value.node]
+    while producer.op in PASSING_HANDLES:
+        producer = graph[producer.inputs[0].node]
+    return producer.op.startswith(STEP_RESOURCES)
+
+
+def _spread(graph: Graph, atomic: DisjointSets, reasons: dict[str, str], branches: BranchGroups | None) -> bool:
     """Pull to the host what cannot be parted from it; True when something moved."""
     before = len(reasons)
     _spread_over_handles(graph, reasons)
     _spread_to_reads(graph, reasons)
+    _join_paths(graph, atomic)
+    while branches is not None and branches.close(atomic, reasons):
+        _join_paths(graph, atomic)
     _spread_over_groups(graph, atomic, reasons)
     return len(reasons) != before
 
@@ -191,8 +214,8 @@ def _is_ref_edge(graph: Graph, node: Node, position: int) -> bool:
     return position in node.ref_inputs and value.output in graph[value.node].ref_outputs
 
 
-def _spread_over_groups(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> None:
-    """Groups go as one; what lies on a path from a group to itself would tear it, so it joins the group."""
+def _join_paths(graph: Graph, atomic: DisjointSets) -> None:
+    """What lies on a path from a group to itself would tear it, so it joins the group."""
     groups = {root: members for root, members in atomic.groups(graph.nodes).items() if len(members) > 1}
     if not groups:
         return
@@ -204,6 +227,10 @@ def _spread_over_groups(graph: Graph, atomic: DisjointSets, reasons: dict[str, s
     for component in strongly_connected(successors):
         for name in component[1:]:
             atomic.join(name, component[0])
+
+
+def _spread_over_groups(graph: Graph, atomic: DisjointSets, reasons: dict[str, str]) -> None:
+    """Groups go as one."""
     for members in atomic.groups(graph.nodes).values():
         host = next((name for name in members if name in reasons), None)
         if host is not None and len(members) > 1:
