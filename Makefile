@@ -8,6 +8,7 @@
 # make new-kernel OP=Dawsn TOPIC=elementwise [FILE=special]            a kernel to fill in, and what else it needs
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
 # make networks 1,000 networks made at random, three steps of training each beside TensorFlow (make test makes 40)
+# make conditions 3,000 programs of nested control flow made at random, each beside TensorFlow (make test makes 60)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
 # make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 500 each)
@@ -26,7 +27,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -96,7 +97,7 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(CONVERTER_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints rank-training graphs networks kernels fuzz soak suites precision faults comparing checks effort converter-everywhere
+acceptance: $(STAMP) rank-checkpoints rank-training graphs networks conditions kernels fuzz soak suites precision faults comparing checks effort converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
@@ -118,6 +119,10 @@ graphs: $(STAMP)
 # Convolutional networks and sequence models of random layers and optimizers (half an hour).
 networks: $(STAMP)
 	TF2NPU_RANDOM_NETWORKS=1000 $(PYTHON) -m pytest $(WORKERS) tests/graphs/test_random_networks.py
+
+# Nested control flow of both versions beside TensorFlow (an hour).
+conditions: $(STAMP)
+	TF2NPU_CONTROL_FLOW_PROGRAMS=3000 $(PYTHON) -m pytest $(WORKERS) tests/runtime/test_control_flow_programs.py
 
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
