@@ -31,7 +31,6 @@ _MAKING = frozenset(("function", "class", "member"))
 """Kinds of APIs that may make nodes: constants such as tf.float32 and modules make none."""
 
 
-
 def is_fully_known(module: str) -> bool:
     """Whether all names of a module of TensorFlow 1.15 are known, so that one that is not known is in no release."""
     return _PUBLIC.fullmatch(module) is not None
