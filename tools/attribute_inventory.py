@@ -1,7 +1,8 @@
 """Writes which attributes modules and classes of TensorFlow 1.15 have: `PYTHON tools/attribute_inventory.py NAMES > FILE` there.
 
-NAMES is a file with a qualified name a line. FILE has a line for each that exists: the name, a tab, and what `dir` gives, in order,
-without names of two underscores. What `dir` of a module hides until it is asked for is found where a name of NAMES lies below it.
+NAMES is a file with a qualified name a line. FILE has a line for each that exists: the name, a tab, and what `dir` gives, in
+order, without names of two underscores. What `dir` of a module hides until it is asked for is found
+where a name of NAMES lies below.
 """
 
 from __future__ import annotations

@@ -90,7 +90,8 @@ def device(call: Call) -> None:
         return _device_of_something(call, value)
     if _SERVER.search(text):
         return call.unsupported(
-            f"Placement on the servers of a cluster ({text}) is not supported: take it out{to_convert(call, ', and convert with --distributed tf')}."
+            f"Placement on the servers of a cluster ({text}) is not supported: take it out"
+            f"{to_convert(call, ', and convert with --distributed tf')}."
         )
     if not _ACCELERATOR.search(text):
         return None
