@@ -25,8 +25,8 @@ _INSTEAD = {
     "tensorrt": "a saved model converted by the vendor's ATC",
     "cudf": "pandas",
     "nvidia.dali": "tf.data",
-    "byteps": "Horovod, whose functions have the same names{convert}",
-    "smdistributed": "Horovod, whose functions have the same names{convert}",
+    "byteps": "Horovod, whose functions have the same names{}",
+    "smdistributed": "Horovod, whose functions have the same names{}",
 }
 _NUMBA = "numba.cuda"
 _HINT = re.compile(
@@ -73,7 +73,7 @@ def accelerator_library(site: Site) -> None:
     for module in _modules(site.node):
         library = next((name for name in _INSTEAD if f"{module}.".startswith(f"{name}.")), None)
         if library is not None and not site.script.project.defines(site.script.path, 0, library.partition(".")[0]):
-            instead = _INSTEAD[library].format(convert=to_convert(site, ", and convert with --distributed horovod", "horovod"))
+            instead = _INSTEAD[library].format(to_convert(site, ", and convert with --distributed horovod", "horovod"))
             site.unsupported(f"{library} needs a GPU: use {instead}, or import it only where a GPU is found.")
         elif module == _NUMBA or module.startswith(f"{_NUMBA}."):
             site.unsupported("numba.cuda needs a GPU: use numba.jit, numpy or TensorFlow ops.")

@@ -67,13 +67,13 @@ def cluster_server(call: Call) -> None:
 
 
 def _of_cluster(call: Call) -> str:
-    return _WRITE.format(convert=to_convert(call, "convert with --distributed tf, "))
+    return _WRITE.format(to_convert(call, "convert with --distributed tf, "))
 
 
 _WRITE = (
     "Parameter servers and workers have no counterpart: one process runs on each NPU, and all average their gradients. Take out "
     "ClusterSpec, Server, server.join(), replica_device_setter, the session's target, SyncReplicasOptimizer and its hook; "
-    "{convert}start one process for each NPU in the place of the cluster, and write: rank, size = "
+    "{}start one process for each NPU in the place of the cluster, and write: rank, size = "
     "int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1')); dataset = dataset.shard(size, rank); optimizer = "
     "npu_distributed_optimizer_wrapper(tf.train.GradientDescentOptimizer(rate)); hooks = "
     "npu_hooks_append([tf.train.StopAtStepHook(num_steps=n)]); with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, "

@@ -14,13 +14,13 @@ _ADVICE = {
         "In saturation mode the NPU has no NaN, so this hook never fires: NPULossScaleOptimizer looks at the overflow flag."
     ),
     "tensorflow.keras.utils.multi_gpu_model": (
-        "There are no GPUs: remove this call, and train one process on each NPU{convert}."
+        "There are no GPUs: remove this call, and train one process on each NPU{}."
     ),
     "tensorflow.contrib.estimator.replicate_model_fn": (
-        "There are no GPUs: give the model_fn itself, and train one process on each NPU{convert}."
+        "There are no GPUs: give the model_fn itself, and train one process on each NPU{}."
     ),
     "tensorflow.contrib.estimator.TowerOptimizer": (
-        "There are no GPUs: use the optimizer itself, and train one process on each NPU{convert}."
+        "There are no GPUs: use the optimizer itself, and train one process on each NPU{}."
     ),
 }
 
@@ -45,4 +45,4 @@ _ADVICE = {
 )
 def unsupported_callback(call: Call) -> None:
     """Reports callbacks, hooks and wrappers that have no meaning on the NPU."""
-    call.manual(_ADVICE[call.name].format(convert=to_convert(call, " (tf2npu convert --distributed tf)")))
+    call.manual(_ADVICE[call.name].format(to_convert(call, " (tf2npu convert --distributed tf)")))
