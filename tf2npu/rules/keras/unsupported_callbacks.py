@@ -13,9 +13,7 @@ _ADVICE = {
     "tensorflow.train.NanTensorHook": (
         "In saturation mode the NPU has no NaN, so this hook never fires: NPULossScaleOptimizer looks at the overflow flag."
     ),
-    "tensorflow.keras.utils.multi_gpu_model": (
-        "There are no GPUs: remove this call, and train one process on each NPU{}."
-    ),
+    "tensorflow.keras.utils.multi_gpu_model": ("There are no GPUs: remove this call, and train one process on each NPU{}."),
     "tensorflow.contrib.estimator.replicate_model_fn": (
         "There are no GPUs: give the model_fn itself, and train one process on each NPU{}."
     ),

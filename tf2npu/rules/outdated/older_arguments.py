@@ -31,7 +31,7 @@ full_shape: the initializer is told the shape by the variable.  input_size: cell
 """
 _ABSENT = {
     "contrib.layers.fully_connected": ("num_output_units", "weight_init", "bias_init", "weight_regularizer", "bias_regularizer"),
-    "contrib.layers.convolution2d": ("num_output_channels", "weight_init", "bias_init", "weight_regularizer", "bias_regularizer"),
+    "contrib.layers.conv2d": ("num_output_channels", "weight_init", "bias_init", "weight_regularizer", "bias_regularizer"),
 }
 """Keywords of 0.7, beside which the default of activation_fn was another."""
 SHIFTED = {

@@ -64,10 +64,14 @@ def swapped_labels(call: Call) -> None:
     computed, labels = plain[at - 1].value, plain[at].value
     if _are_labels(call, labels) and not _are_labels(call, computed):
         parameters = (*old, "num_sampled", "num_classes", "num_true") if len(old) > _OF_CTC else old
-        for arg in plain[at - 1 :] if len(plain) <= len(parameters) else ():
-            call.rename_keyword(arg, parameter_of(call.node, arg, parameters))
         if len(plain) <= len(parameters):
-            return call.fixed(f"Before TensorFlow 1.0 {old[at - 1]} came before {old[at]}; by name each stays what it was.")
+            named = [(arg, parameter_of(call.node, arg, parameters)) for arg in plain[at - 1 :]]
+            for arg, name in named:
+                call.rename_keyword(arg, name)
+            return call.fixed(
+                f"Before TensorFlow 1.0 {old[at - 1]} came before {old[at]}; by name ({', '.join(name for _, name in named)}) "
+                "each stays what it was."
+            )
     if _LABELS.search(call.source(labels)) and not _LABELS.search(call.source(computed)):
         return call.manual(
             f"By its name {call.source(labels)} is {old[at]}, which comes before {old[at - 1]} since TensorFlow 1.0: "
@@ -77,6 +81,7 @@ def swapped_labels(call: Call) -> None:
 
 
 _OF_CTC = 3
+"""Old parameters of the losses that sample no classes."""
 
 
 def _are_labels(call: Call, node: cst.BaseExpression) -> bool:
@@ -163,7 +168,9 @@ def reversed_dimensions(call: Call) -> None:
     call.replace(arg.value, f"[{', '.join(str(n) for n, flag in enumerate(elements) if flag == 'True')}]")
     if is_named:
         call.rename_keyword(arg, "axis")
-    return call.fixed("Since TensorFlow 1.0 tf.reverse takes the numbers of the dimensions, and no truth value for each.")
+    return call.fixed(
+        "Since TensorFlow 1.0 tf.reverse takes axis, the numbers of the dimensions, where dims was a truth value for each."
+    )
 
 
 @rule(
@@ -186,7 +193,7 @@ def unnamed_split(call: Call) -> None:
         return
     for arg, name in zip(plain, ("axis", "num_split", "sp_input", "name"), strict=False):
         call.rename_keyword(arg, name)
-    call.fixed("TensorFlow 1.15 wants the names of these arguments, which came in this order before 1.0.")
+    call.fixed("TensorFlow 1.15 wants the names axis, num_split and sp_input, which came in this order before 1.0.")
 
 
 @rule(

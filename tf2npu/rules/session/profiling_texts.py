@@ -89,7 +89,7 @@ def _look_at(site: Site, value: cst.BaseExpression | None) -> None:
             )
         prefix = "b" if isinstance(text, bytes) else ""
         site.replace(value, prefix + repr(json.dumps(options)))
-        return site.fixed("JSON has double quotes alone: with others the device profiles nothing.")
+        return site.fixed("JSON has double quotes alone: with others in profiling_options the device profiles nothing.")
 
 
 def _as_python(text: str) -> dict[str, Any] | None:
