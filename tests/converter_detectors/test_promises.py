@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -63,3 +64,30 @@ def test_what_works_in_one_of_the_two_places_says_both_halves() -> None:
     for rule, (level, here, there) in BOTH_HALVES.items():
         messages = [f.message for f in said() if f.rule == rule and f.level.value == level]
         assert messages and all(here in message and there in message for message in messages), rule
+
+
+@lru_cache(maxsize=4)
+def said_with(option: str, value: object) -> list[tuple[str, str]]:
+    """Rule and message of each finding of all examples, converted with one option more."""
+    found: dict[tuple[str, str], None] = {}
+    for case in CASES:
+        _, example = case.values
+        config = replace(example.config, **{option: value})
+        for f in convert_source(full(example.before), "example.py", config).findings:
+            if f.level.value in PROMISES:
+                found[f.rule, f.message] = None
+    return list(found)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "advice"),
+    [
+        ("distributed", "tf", r"(?:convert with|convert|use) --distributed tf\b"),
+        ("distributed", "horovod", r"(?:convert with|convert|use) --distributed horovod\b"),
+        ("unsafe_fixes", True, r"--unsafe-fixes does it|run with --unsafe-fixes"),
+    ],
+)
+def test_no_advice_goes_in_a_circle(option: str, value: object, advice: str) -> None:
+    """Who converts again with the option that a message names does not read the same message again."""
+    pattern = re.compile(advice, re.IGNORECASE)
+    assert [one for one in said_with(option, value) if pattern.search(one[1])] == []

@@ -49,10 +49,21 @@ def test_it_is_reported(code: str, rule: str) -> None:
         ("server = tf.train.Server.create_local_server()", "NPU956"),
         ("spec = tf.train.ClusterSpec({'worker': ['a:1']})", "NPU956"),
         ("tf.keras.mixed_precision.experimental.set_policy('float32')", "NPU507"),
+        ("d = tf.train.replica_device_setter(ps_tasks=0, worker_device='/job:worker')", "NPU956"),
+        ("d = tf.train.replica_device_setter()", "NPU956"),  # gives None, as TensorFlow 1.15 does
+        ("c = tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell(8)", "NPU948"),
+        ("c = tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell(8)", "NPU948"),
     ],
 )
 def test_what_works_is_not(code: str, rule: str) -> None:
     assert levels(code, rule) == []
+
+
+def test_a_device_setter_of_a_flag_is_told_by_its_default() -> None:
+    code = "tf.flags.DEFINE_integer('n', {}, 's')\nd = tf.train.replica_device_setter(tf.flags.FLAGS.n)"
+    assert levels(code.format(0), "NPU956") == ["info"]
+    assert levels(code.format(2), "NPU956") == ["unsupported"]
+    assert levels("d = tf.train.replica_device_setter(0, cluster=c)", "NPU956") == ["unsupported"]
 
 
 def test_a_part_of_contrib_learn_is_reported_once_in_a_file() -> None:

@@ -95,6 +95,13 @@ def test_dropout_keeps_by_its_second_argument_in_the_first_version_only() -> Non
     assert list(inspect.signature(tf.compat.v2.nn.dropout).parameters)[:2] == ["x", "rate"]
 
 
+def test_a_device_setter_without_tasks_and_cluster_places_nothing() -> None:
+    assert tf.train.replica_device_setter(ps_tasks=0, worker_device="/job:worker") is None
+    assert tf.train.replica_device_setter() is None
+    assert tf.train.replica_device_setter(1) is not None
+    assert tf.train.replica_device_setter(0, cluster=tf.train.ClusterSpec({"ps": ["a:1"]})) is not None
+
+
 @pytest.mark.parametrize("x", [-4.4, -1.7, -0.3, 0.0, 0.2, 1.1, 3.9])
 def test_gelu_forms_are_tensorflows(x: float) -> None:
     with tf.Graph().as_default(), tf.Session() as session:

@@ -76,6 +76,10 @@ class ApiTable:
             return owner, covered
         return (self._member(owner, last), plain) if owner.kind == "class" else (None, plain)
 
+    def holds(self, name: str) -> bool:
+        """Whether there are names below a name, which may have no row itself."""
+        return any(known.startswith(f"{name}.") for known in self._names)
+
     def names(self) -> list[str]:
         """Every name, private spellings too."""
         return sorted(self._names)

@@ -10,6 +10,7 @@ import libcst as cst
 
 from tf2npu.api_support.table import Api, table
 from tf2npu.findings import ApiUse, Verdict
+from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -24,8 +25,16 @@ _ABSENT = "no public name of TensorFlow 1.15"
 _NO_MEMBER = "no attribute that its class is known to have"
 _PUBLIC = re.compile(r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?")
 """Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
+_OWN_MODULE = re.compile(r"\.(?:python|core)(?:\.|$)")
+"""Of the path of a module below which TensorFlow's own code lies, and which the resolver gives the name of a public one."""
 _MAKING = frozenset(("function", "class", "member"))
 """Kinds of APIs that may make nodes: constants such as tf.float32 and modules make none."""
+
+
+def is_fully_known(module: str) -> bool:
+    """Whether all names of a module of TensorFlow 1.15 are known, so that one that is not known is in no release."""
+    return _PUBLIC.fullmatch(module) is not None
+
 
 Place = tuple[cst.CSTNode, Scope]
 
@@ -169,10 +178,19 @@ class ApiUses:
         found = []
         for (name, why), seen in self._seen.items():
             module, _, last = name.rpartition(".")
-            is_public = module in table().modules and _PUBLIC.fullmatch(module) is not None and not last.startswith("_")
-            if not why and is_public and table().find(name) is None and not self._comes_from_star(seen):
+            is_public = module in table().modules and is_fully_known(module) and not last.startswith("_")
+            is_absent = is_public and table().find(name) is None and not table().holds(name)
+            if not why and is_absent and not self._comes_from_star(seen) and not self._is_of_own_module(name, seen):
                 found.append((name, sorted(seen.places, key=lambda place: self.script.tree.span(place[0]))))
         return found
+
+    def _is_of_own_module(self, name: str, seen: _Seen) -> bool:
+        """Whether a name was reached through a module that TensorFlow is written in, which has more than the public one."""
+        last = name.rpartition(".")[2]
+        if any(_OWN_MODULE.search(dotted_name(node)) for node, _ in seen.places):
+            return True
+        asked = {module for node, _ in self.script.walked.imports for module in imported_modules(node)}
+        return any(name in (canonical(own), canonical(f"{own}.{last}")) for own in asked if _OWN_MODULE.search(own))
 
     def result(self) -> list[ApiUse]:
         """A use for each API, sorted by name."""

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from itertools import accumulate
 
+from tf2npu.scanner.likely_encoding import likely_encoding
+
 # PEP 263: the cookie stands in a comment on the first or second line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"^[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n|$)")
@@ -75,13 +77,20 @@ def decode(data: bytes) -> Source:
     except UnicodeDecodeError as error:
         line = body.count(b"\n", 0, error.start) + 1
         column = error.start - body.rfind(b"\n", 0, error.start)
-        raise SourceError(f"byte 0x{body[error.start]:02x} is not valid {encoding}", line, column) from None
+        raise SourceError(f"byte 0x{body[error.start]:02x} is not valid {encoding}{_advice(body)}", line, column) from None
     except (UnicodeError, TypeError, ValueError) as error:
         raise SourceError(f"cannot be read as {encoding}: {error}") from None
     if not faithful:
         raise SourceError(f"the {encoding} text does not encode back to the same bytes")
     ends_with_cr = "\r" in text and "\n" not in text
     return Source(text.replace("\r", "\n") if ends_with_cr else text, encoding, bom, ends_with_cr)
+
+
+def _advice(body: bytes) -> str:
+    """The first line that would tell Python, and this program, how to read a file."""
+    guess = likely_encoding(body)
+    where = "in the coding comment" if _cookie(body) else "as the first line"
+    return f"; it reads as {guess}: write # -*- coding: {guess} -*- {where}, which Python wants as well" if guess else ""
 
 
 def _cookie(data: bytes) -> str | None:

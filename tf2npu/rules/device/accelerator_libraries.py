@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.asked_distribution import to_convert
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
@@ -24,8 +25,8 @@ _INSTEAD = {
     "tensorrt": "a saved model converted by the vendor's ATC",
     "cudf": "pandas",
     "nvidia.dali": "tf.data",
-    "byteps": "Horovod, whose functions have the same names, and convert with --distributed horovod",
-    "smdistributed": "Horovod, whose functions have the same names, and convert with --distributed horovod",
+    "byteps": "Horovod, whose functions have the same names{}",
+    "smdistributed": "Horovod, whose functions have the same names{}",
 }
 _NUMBA = "numba.cuda"
 _HINT = re.compile(
@@ -72,7 +73,8 @@ def accelerator_library(site: Site) -> None:
     for module in _modules(site.node):
         library = next((name for name in _INSTEAD if f"{module}.".startswith(f"{name}.")), None)
         if library is not None and not site.script.project.defines(site.script.path, 0, library.partition(".")[0]):
-            site.unsupported(f"{library} needs a GPU: use {_INSTEAD[library]}, or import it only where a GPU is found.")
+            instead = _INSTEAD[library].format(to_convert(site, ", and convert with --distributed horovod", "horovod"))
+            site.unsupported(f"{library} needs a GPU: use {instead}, or import it only where a GPU is found.")
         elif module == _NUMBA or module.startswith(f"{_NUMBA}."):
             site.unsupported("numba.cuda needs a GPU: use numba.jit, numpy or TensorFlow ops.")
 

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.asked_distribution import to_convert
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.sites import Call, Site
@@ -89,7 +90,8 @@ def device(call: Call) -> None:
         return _device_of_something(call, value)
     if _SERVER.search(text):
         return call.unsupported(
-            f"Placement on the servers of a cluster ({text}) is not supported: take it out, and convert with --distributed tf."
+            f"Placement on the servers of a cluster ({text}) is not supported: take it out"
+            f"{to_convert(call, ', and convert with --distributed tf')}."
         )
     if not _ACCELERATOR.search(text):
         return None
@@ -99,7 +101,7 @@ def device(call: Call) -> None:
     if is_computed and _may_be_several(call, value):
         call.manual(
             "The device was computed, as for several towers of one model: one process drives one NPU. "
-            "Build the model once and use --distributed tf or horovod for several devices."
+            f"Build the model once{to_convert(call, ' and use --distributed tf or horovod for several devices')}."
         )
     return None
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.asked_distribution import to_convert
 from tf2npu.rules.facts.cluster_programs import is_cluster_program
-from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.constant_values import integer_of, text_of
+from tf2npu.rules.facts.flag_defaults import flag_default
 from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
-_SERVERS_WHY = "A session with a server's target runs there by gRPC; NPUs work together over HCCL, each with its own process."
+_SERVERS_WHY = (
+    "Servers of a cluster exchange variables and sessions by gRPC; NPUs work together over HCCL, each with its own process."
+)
 _SERVERS_SOURCE = "TensorFlow adapter porting guide: distributed training is data parallel, one process a device, over HCCL"
 _SERVER = "server = tf.train.Server(cluster, 'worker', 0)\n"
 _RANKS = """
@@ -59,13 +63,17 @@ _DONE_WHEN = "No line makes a server or waits for one, and `tf2npu run --devices
 )
 def cluster_server(call: Call) -> None:
     """Reports the program of a cluster at its servers, with what to write in its place."""
-    call.unsupported(_WRITE)
+    call.unsupported(_of_cluster(call))
+
+
+def _of_cluster(call: Call) -> str:
+    return _WRITE.format(to_convert(call, "convert with --distributed tf, "))
 
 
 _WRITE = (
     "Parameter servers and workers have no counterpart: one process runs on each NPU, and all average their gradients. Take out "
     "ClusterSpec, Server, server.join(), replica_device_setter, the session's target, SyncReplicasOptimizer and its hook; "
-    "convert with --distributed tf, start one process for each NPU in the place of the cluster, and write: rank, size = "
+    "{}start one process for each NPU in the place of the cluster, and write: rank, size = "
     "int(os.getenv('RANK_ID', '0')), int(os.getenv('RANK_SIZE', '1')); dataset = dataset.shard(size, rank); optimizer = "
     "npu_distributed_optimizer_wrapper(tf.train.GradientDescentOptimizer(rate)); hooks = "
     "npu_hooks_append([tf.train.StopAtStepHook(num_steps=n)]); with tf.train.MonitoredTrainingSession(checkpoint_dir=folder, "
@@ -90,7 +98,7 @@ _WRITE = (
 def cluster_optimizer(call: Call) -> None:
     """Names the optimizer of a cluster's program as one more of its places."""
     if is_cluster_program(call.script):
-        call.unsupported(_WRITE)
+        call.unsupported(_of_cluster(call))
 
 
 @rule(
@@ -107,17 +115,35 @@ def cluster_optimizer(call: Call) -> None:
             level="unsupported",
             write="v = f()",
         ),
+        Example.same("with tf.device(tf.train.replica_device_setter(0)):\n    v = f()", note="no server: it places nothing"),
+        Example.same(
+            "tf.flags.DEFINE_integer('ps_tasks', 0, 'servers')\n"
+            "with tf.device(tf.train.replica_device_setter(tf.flags.FLAGS.ps_tasks)):\n    v = f()",
+            note="none unless the command line asks for some",
+            level="info",
+        ),
         Example.same("d = mylib.replica_device_setter(c)", note="not TensorFlow's"),
         Example.same("with tf.device('/cpu:0'):\n    v = f()", note="no server"),
     ),
 )
 def cluster_variables(call: Call) -> None:
     """Reports variables on parameter servers."""
+    tasks = call.value("ps_tasks", 0)
+    has_cluster = call.value("cluster", 4) is not None or call.has_star_args
+    is_flag = tasks is not None and flag_default(call, tasks) == 0
+    if not has_cluster and (tasks is None or integer_of(tasks, call.scope) == 0):
+        return None  # it gives None, and tf.device(None) is where the graph is anyhow
+    if not has_cluster and is_flag:
+        return call.info(
+            f"With {call.source(tasks)} at its default, 0, this places nothing. More would put variables on parameter servers, "
+            "which have no counterpart: one process runs on each NPU."
+        )
     if is_cluster_program(call.script):
-        return call.unsupported(_WRITE)
+        return call.unsupported(_of_cluster(call))
     return call.unsupported(
-        "Variables on parameter servers are not supported this way; convert with --distributed tf for data parallel training. "
-        "With ps_tasks=0 it places nothing and may stay."
+        "Variables on parameter servers have no counterpart: take this device scope out, so that each process holds them all"
+        f"{to_convert(call, ', and convert with --distributed tf, which averages their gradients')}. With ps_tasks=0 and no "
+        "cluster it places nothing and may stay."
     )
 
 

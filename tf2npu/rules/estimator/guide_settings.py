@@ -11,6 +11,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.estimator_plan import estimator_plan, parameter
+from tf2npu.rules.facts.large_shuffles import has_large_shuffle
 from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.estimator_names import ESTIMATOR, RUN_CONFIG
 from tf2npu.scanner.script import Script
@@ -126,7 +127,7 @@ def _given(call: Call) -> dict[str, cst.BaseExpression] | None:
 
 def _settings(call: Call, given: dict[str, cst.BaseExpression]) -> list[str]:
     proposed = [] if given.keys() & {"precision_mode", "precision_mode_v2"} else ["precision_mode='allow_mix_precision'"]
-    if "enable_data_pre_proc" not in given:
+    if "enable_data_pre_proc" not in given and not has_large_shuffle(call.script):
         proposed.append("enable_data_pre_proc=True")
     if is_distributed(call.script) and "hcom_parallel" not in given:
         proposed.append("hcom_parallel=True")

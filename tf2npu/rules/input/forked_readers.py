@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.open_sessions import is_session_open
 from tf2npu.scanner.sites import Call
 
 _DONE_WHEN = "`tf2npu run` reads all data with its processes, and comes to the end."
@@ -35,6 +38,66 @@ def forked_process(call: Call) -> None:
     method = text_of(call.args[0].value, call.scope) if call.args else None
     if call.script.uses_tensorflow and (call.name == "os.fork" or method == "fork"):
         call.manual("Write multiprocessing.set_start_method('forkserver'), or start the processes before the first session.")
+
+
+_WITH_FORK = (
+    *(f"{module}.{name}" for module in ("multiprocessing", "multiprocess") for name in ("Pool", "Process", "Manager")),
+    "multiprocessing.pool.Pool", "multiprocessing.process.Process", "multiprocessing.context.Process",
+    "concurrent.futures.ProcessPoolExecutor", "concurrent.futures.process.ProcessPoolExecutor",
+)  # fmt: skip
+"""What starts processes by the default method, which is fork on Linux up to Python 3.13."""
+_JOBLIB = ("joblib.Parallel", "joblib.parallel_backend", "sklearn.externals.joblib.Parallel")
+"""What forks where it is asked for the backend multiprocessing; its default, loky, starts new programs."""
+_OTHER_METHOD = re.compile(r"set_start_method\(\s*['\"](?:forkserver|spawn)|mp_context\s*=")
+
+
+@rule(
+    id="NPU952",
+    title="Forked processes",
+    matches=(*_WITH_FORK, *_JOBLIB),
+    why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
+    done_when=_DONE_WHEN,
+    source="TensorFlow adapter porting guide: start method forkserver for data processes; multiprocessing of Python 3.13",
+    examples=(
+        Example.same(
+            "import multiprocessing\nimport tensorflow as tf\nwith tf.Session(config=npu_config_proto()) as s:\n"
+            "    p = multiprocessing.Pool(2)",
+            level="manual",
+            write="import multiprocessing\nimport tensorflow as tf\nmultiprocessing.set_start_method('forkserver')\n"
+            "with tf.Session(config=npu_config_proto()) as s:\n    p = multiprocessing.Pool(2)",
+        ),
+        Example.same(
+            "from concurrent.futures import ProcessPoolExecutor\nimport tensorflow as tf\n"
+            "s = tf.Session(config=npu_config_proto())\nwith ProcessPoolExecutor(2) as p:\n    s.run(x)\ns.close()",
+            level="manual",
+        ),
+        Example.same(
+            "import multiprocessing\nimport tensorflow as tf\np = multiprocessing.Pool(2)\n"
+            "with tf.Session(config=npu_config_proto()) as s:\n    s.run(x)",
+            note="made before the session",
+        ),
+        Example.same(
+            "from multiprocessing.pool import ThreadPool\nimport tensorflow as tf\n"
+            "with tf.Session(config=npu_config_proto()) as s:\n    p = ThreadPool(2)",
+            note="threads",
+        ),
+        Example.same(
+            "from joblib import Parallel\nimport tensorflow as tf\nwith tf.Session(config=npu_config_proto()) as s:\n"
+            "    Parallel(2)(jobs)",
+            note="its default backend does not fork",
+        ),
+    ),
+)
+def processes_in_session(call: Call) -> None:
+    """Reports processes that are started, by fork, while a session is open."""
+    backend = call.value("backend", 1 if call.name.endswith("Parallel") else 0)
+    if call.name in _JOBLIB and (backend is None or text_of(backend, call.scope) != "multiprocessing"):
+        return
+    if call.script.uses_tensorflow and not _OTHER_METHOD.search(call.script.text) and is_session_open(call):
+        call.manual(
+            "Its processes are forked while the session is open: start them before the first session, or write "
+            "multiprocessing.set_start_method('forkserver') at the start of the program."
+        )
 
 
 _KERAS_RUNS = ("fit", "fit_generator", "evaluate", "evaluate_generator", "predict", "predict_generator")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.asked_distribution import to_convert
 from tf2npu.scanner.sites import Call
 
 _ADVICE = {
@@ -12,14 +13,12 @@ _ADVICE = {
     "tensorflow.train.NanTensorHook": (
         "In saturation mode the NPU has no NaN, so this hook never fires: NPULossScaleOptimizer looks at the overflow flag."
     ),
-    "tensorflow.keras.utils.multi_gpu_model": (
-        "There are no GPUs: remove this call, and train one process on each NPU (tf2npu convert --distributed tf)."
-    ),
+    "tensorflow.keras.utils.multi_gpu_model": ("There are no GPUs: remove this call, and train one process on each NPU{}."),
     "tensorflow.contrib.estimator.replicate_model_fn": (
-        "There are no GPUs: give the model_fn itself, and train one process on each NPU (tf2npu convert --distributed tf)."
+        "There are no GPUs: give the model_fn itself, and train one process on each NPU{}."
     ),
     "tensorflow.contrib.estimator.TowerOptimizer": (
-        "There are no GPUs: use the optimizer itself, and train one process on each NPU (tf2npu convert --distributed tf)."
+        "There are no GPUs: use the optimizer itself, and train one process on each NPU{}."
     ),
 }
 
@@ -44,4 +43,4 @@ _ADVICE = {
 )
 def unsupported_callback(call: Call) -> None:
     """Reports callbacks, hooks and wrappers that have no meaning on the NPU."""
-    call.manual(_ADVICE[call.name])
+    call.manual(_ADVICE[call.name].format(to_convert(call, " (tf2npu convert --distributed tf)")))

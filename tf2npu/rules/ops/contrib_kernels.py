@@ -28,6 +28,7 @@ _INSTEAD = {
     "fused_conv.python.ops.fused_conv2d_bias_activation_op.fused_conv2d_bias_activation":
         "tf.nn.conv2d, tf.nn.bias_add and tf.nn.relu, which the NPU fuses,",
     "rnn.LSTMBlockCell": _CELL.format("LSTMCell"), "rnn.LSTMBlockFusedCell": _CELL.format("LSTMCell"),
+    "cudnn_rnn.CudnnCompatibleLSTMCell": _CELL.format("LSTMCell(n, forget_bias=0)"),  # an LSTMBlockCell
     "rnn.GRUBlockCell": _CELL.format("GRUCell"), "rnn.GRUBlockCellV2": _CELL.format("GRUCell"),
     "tensorrt.create_inference_graph": _WITH_GPU, "tensorrt.TrtGraphConverter": _WITH_GPU,
     "compiler.xla.compile": "the function itself: the NPU compiles the graph already",

@@ -8,8 +8,7 @@ from tf2npu.scanner.sites import Call
 _KERAS = {"CuDNNLSTM": "LSTM", "CuDNNGRU": "GRU"}
 _CONTRIB = {
     "CudnnLSTM": "tf.nn.rnn_cell.LSTMCell", "CudnnGRU": "tf.nn.rnn_cell.GRUCell", "CudnnRNNRelu": "tf.nn.rnn_cell.BasicRNNCell",
-    "CudnnRNNTanh": "tf.nn.rnn_cell.BasicRNNCell", "CudnnCompatibleLSTMCell": "tf.nn.rnn_cell.LSTMCell",
-    "CudnnCompatibleGRUCell": "tf.nn.rnn_cell.GRUCell",
+    "CudnnRNNTanh": "tf.nn.rnn_cell.BasicRNNCell",
 }  # fmt: skip
 
 
@@ -32,6 +31,7 @@ _CONTRIB = {
         ),
         Example.same("c = tf.contrib.cudnn_rnn.CudnnGRU(1, 8)", level="unsupported"),
         Example.same("y = tf.keras.layers.LSTM(8)(x)", note="runs anywhere"),
+        Example.same("c = tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell(8)", note="made of ordinary ops"),
         Example.same("y = CuDNNLSTM(8)(x)", note="not TensorFlow's"),
     ),
 )

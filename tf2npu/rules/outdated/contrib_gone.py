@@ -14,7 +14,7 @@ _INSTEAD = {
     "mpi_collectives": "hccl_ops of npu_bridge", "ndlstm": "tf.nn.dynamic_rnn over the rows, then over the columns",
     "py2tf": "tf.autograph", "verbs": "hccl_ops of npu_bridge",
 }  # fmt: skip
-_MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INSTEAD.items()}
+GONE_MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INSTEAD.items()}
 
 
 @rule(
@@ -22,7 +22,7 @@ _MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INSTEAD.
     title="contrib module that 1.15 no longer has",
     once=True,
     on="module",
-    matches=tuple(_MODULES),
+    matches=tuple(GONE_MODULES),
     why="The NPU's adapter works with TensorFlow 1.15, where importing or using the module ends the program.",
     done_when="With TensorFlow 1.15 the script is imported to its end, and `tf2npu run` trains it without this module.",
     source="tensorflow/contrib of TensorFlow 1.4 to 1.14 compared with 1.15.0",
@@ -40,7 +40,7 @@ def contrib_gone(site: Site) -> None:
         return
     for module in uses(site, _module):
         public = module.replace("tensorflow", "tf", 1)
-        site.unsupported(f"TensorFlow 1.15 has no {public}; in its place: {_MODULES[module]}.")
+        site.unsupported(f"TensorFlow 1.15 has no {public}; in its place: {GONE_MODULES[module]}.")
 
 
 def _module(name: str) -> str | None:
@@ -48,4 +48,4 @@ def _module(name: str) -> str | None:
     if not name.startswith("tensorflow.contrib."):
         return None
     module = ".".join(name.split(".")[:3])
-    return module if module in _MODULES else None
+    return module if module in GONE_MODULES else None

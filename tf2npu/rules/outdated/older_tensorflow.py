@@ -49,9 +49,23 @@ PARAMETERS = {
     "image_summary": ("tag:name", "tensor", "max_images:max_outputs"), "merge_summary": ("inputs",),
     "audio_summary": ("tag:name", "tensor", "sample_rate"), "merge_all_summaries": ("key",),
     "train.SummaryWriter": ("logdir", "graph"), "image.per_image_whitening": ("image",),
-    "batch_matmul": ("x:a", "y:b"), **{f"batch_{name}": ("input",) for name in (*_FFTS, "matrix_transpose", "cholesky", "svd")},
+    "batch_matmul": ("x:a", "y:b"), "nn.rnn": ("cell", "inputs", "initial_state", "dtype", "sequence_length", "scope"),
+    "nn.state_saving_rnn": ("cell", "inputs", "state_saver", "state_name", "sequence_length", "scope"),
+    "nn.bidirectional_rnn": (
+        "cell_fw", "cell_bw", "inputs", "initial_state_fw", "initial_state_bw", "dtype", "sequence_length", "scope",
+    ),
+    "batch_cholesky_solve": ("chol", "rhs"), "batch_matrix_solve": ("matrix", "rhs", "adjoint"),
+    "batch_matrix_triangular_solve": ("matrix", "rhs", "lower", "adjoint"), "batch_matrix_diag": ("diagonal",),
+    "batch_matrix_set_diag": ("input", "diagonal"), "batch_matrix_band_part": ("input", "num_lower", "num_upper"),
+    "batch_matrix_solve_ls": ("matrix", "rhs", "l2_regularizer", "fast"),
+    **{f"batch_{name}": ("input",) for name in ("matrix_diag_part", "matrix_determinant")},
+    **{f"batch_{name}": ("tensor",) for name in ("self_adjoint_eig", "self_adjoint_eigvals")},
+    "batch_matrix_inverse": ("input", "adjoint"),
+    **{f"batch_{name}": ("input",) for name in (*_FFTS, "matrix_transpose", "cholesky", "svd")},
 }  # fmt: skip
 """First parameters of what only changed its name, which mean what they meant; `old:new` where they are called otherwise."""
+KEYWORDS = {"batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"}}
+"""Further keywords that are called otherwise, where the positions behind the first parameters mean something else."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _INSTEAD}))})\b")
 _TITLE = "Name or call of an earlier TensorFlow"
 _WHY = "Earlier releases of TensorFlow had it; with 1.15, which the NPU's adapter works with, the program ends there."
@@ -104,6 +118,7 @@ def _rename(site: Site, node: cst.Attribute | None, name: str) -> bool:
     parent = site.script.walked.parents.get(id(node))
     if isinstance(parent, cst.Call) and parent.func is node:
         new_names = {p.partition(":")[0]: p.rpartition(":")[2] for p in (*parameters, "name")}
+        new_names |= KEYWORDS.get(name.removeprefix("tensorflow."), {})
         given = [arg for arg in parent.args if arg.keyword is not None]
         if any(a.star for a in parent.args) or len(parent.args) - len(given) > len(parameters):
             return False

@@ -16,10 +16,6 @@ _TITLE = "Name or call of an earlier TensorFlow"
 _WHY = "The flags are absl's since TensorFlow 1.5, which have no such method: the program ends there."
 _SOURCE = "tensorflow/python/platform/flags.py of TensorFlow 1.4 and 1.15"
 
-_READS = tuple(
-    f"tensorflow.{module}.FLAGS.__flags.{method}" for module in ("app.flags", "flags") for method in ("items", "iteritems")
-)
-"""Loops over all flags, as scripts of before TensorFlow 1.5 have them."""
 _DEFINED = tuple(
     f"tensorflow.{module}.DEFINE_{kind}" for module in ("app.flags", "flags") for kind in ("string", "boolean", "bool", "integer")
 )
@@ -73,47 +69,6 @@ def parsed_flags(call: Call) -> None:
         call.insert(line_start, "".join((script.text[line_start:start], "import sys", script.newline_at(start))))
     call.replace_range(script.tree.span(call.node.func.value)[1], end, "(sys.argv)")
     return call.fixed("Flags have no _parse_flags since TensorFlow 1.5: FLAGS(sys.argv) reads the command line.")
-
-
-@rule(
-    id="NPU969",
-    title=_TITLE,
-    matches=_READS,
-    why="The flags are absl's since TensorFlow 1.5, which keep an object for each, where the value was kept before.",
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
-    examples=(
-        Example(
-            "FLAGS = tf.app.flags.FLAGS\nfor key, value in FLAGS.__flags.items():\n    sizes[key] = value",
-            "FLAGS = tf.app.flags.FLAGS\nfor key, value in FLAGS.flag_values_dict().items():\n    sizes[key] = value",
-        ),
-        Example(
-            "FLAGS = tf.flags.FLAGS\nsizes = {k: v for k, v in sorted(FLAGS.__flags.items()) if k in wanted}",
-            "FLAGS = tf.flags.FLAGS\nsizes = {k: v for k, v in sorted(FLAGS.flag_values_dict().items()) if k in wanted}",
-        ),
-        Example.same(
-            "FLAGS = tf.app.flags.FLAGS\nfor key, flag in FLAGS.__flags.items():\n    print(key, flag.value)",
-            note="asks the objects",
-        ),
-        Example.same("FLAGS = tf.app.flags.FLAGS\nfor key in FLAGS.__flags.keys():\n    print(key)", note="only the names"),
-    ),
-)
-def flag_values(call: Call) -> None:
-    """Has loops over the flags and what they hold read the values."""
-    script = call.script
-    around = script.walked.parents.get(id(call.node))
-    if isinstance(around, cst.Arg):
-        ordered = script.walked.parents.get(id(around))
-        is_ordered = isinstance(ordered, cst.Call) and isinstance(ordered.func, cst.Name) and ordered.func.value == "sorted"
-        around = script.walked.parents.get(id(ordered)) if is_ordered else None
-    if not isinstance(around, (cst.For, cst.CompFor)) or not isinstance(around.target, cst.Tuple):
-        return
-    value = around.target.elements[-1].value
-    text = script.tree.source(around if isinstance(around, cst.For) else script.walked.parents[id(around)])
-    flags = call.node.func.value if isinstance(call.node.func, cst.Attribute) else None
-    if isinstance(value, cst.Name) and isinstance(flags, cst.Attribute) and not re.search(rf"\b{value.value}\s*\.\s*\w", text):
-        call.replace(flags.attr, "flag_values_dict()")
-        call.fixed("Flags are objects since TensorFlow 1.5: flag_values_dict() gives their values.")
 
 
 @rule(

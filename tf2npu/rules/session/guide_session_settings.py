@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.large_shuffles import has_large_shuffle
 from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -38,8 +39,10 @@ def guide_session_settings(call: Call) -> None:
         return
     tensorflow = script.tensorflow_name or "tf"
     more = "; npu.parameter_map['hcom_parallel'].b = True" if is_distributed(script) else ""
+    if _may_loop(script) and not has_large_shuffle(script):
+        more += "; npu.parameter_map['enable_data_pre_proc'].b = True"
     if _may_loop(script):
-        more += "; npu.parameter_map['enable_data_pre_proc'].b = True; npu.parameter_map['iterations_per_loop'].i = N"
+        more += "; npu.parameter_map['iterations_per_loop'].i = N"
     code = (
         f"config = {tensorflow}.ConfigProto(); npu = config.graph_options.rewrite_options.custom_optimizers.add(); "
         f"npu.name = 'NpuOptimizer'; npu.parameter_map['precision_mode'].s = {tensorflow}.compat.as_bytes('allow_mix_precision')"
