@@ -1,14 +1,18 @@
-"""The wheel: what it holds, under which names, and that the converter starts from it alone."""
+"""The package: what it holds, what an index shows of it, and that the converter starts from the wheel alone."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
+from email.parser import BytesParser
 from pathlib import Path
 
 import pytest
+from trove_classifiers import classifiers as CLASSIFIERS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE_FOLDERS = {"tf2npu": "tf2npu", "npu_runtime": "npu_runtime"}
@@ -36,17 +40,66 @@ def sources() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """A wheel built from a copy, so that nothing of the build stays in the tree."""
-    place = tmp_path_factory.mktemp("wheel")
-    copy = place / "source"
+def built(tmp_path_factory) -> Path:
+    """The folder of a source distribution, and of the wheel that was built of it, as a release is built.
+
+    They are built from a copy, so that nothing of the build stays in the tree. It has folders of the repository that no package
+    holds: a test beside a fixture, documents, a benchmark.
+    """
+    copy = tmp_path_factory.mktemp("built") / "source"
     copy.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "NOTICE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, copy / name)
     for folder in PACKAGE_FOLDERS.values():
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", place, copy)
-    return next(place.glob("*.whl"))
+    for path in ("tests/test_packaging.py", "docs/index.md", "benchmarks/demo.py", "tools/new_rule.py", "tests/fixtures/sarif"):
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if (ROOT / path).is_dir() else shutil.copy)(ROOT / path, copy / path)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", copy.parent / "dist", copy)
+    return copy.parent / "dist"
+
+
+@pytest.fixture(scope="module")
+def wheel(built) -> Path:
+    return next(built.glob("*.whl"))
+
+
+def test_an_index_would_take_both(built):
+    said = run(sys.executable, "-m", "twine", "check", "--strict", *sorted(built.iterdir()))
+    assert said.count("PASSED") == 2
+
+
+def test_the_source_distribution_holds_the_packages_and_what_builds_them(built):
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        inside = [member.name.partition("/")[2] for member in opened.getmembers() if member.isfile()]
+    of_the_build = {name for name in inside if ".egg-info/" not in name and not name.startswith(tuple(PACKAGE_FOLDERS.values()))}
+    assert of_the_build == {
+        "CHANGELOG.md", "LICENSE", "MANIFEST.in", "NOTICE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg", "setup.py",
+    }  # fmt: skip
+    packages = [name for name in inside if name.startswith(tuple(f"{folder}/" for folder in PACKAGE_FOLDERS.values()))]
+    assert len(packages) == len(sources())
+
+
+def test_links_of_the_page_on_an_index_lead_into_the_repository(wheel):
+    """A relative link leads nowhere there; each one goes to a file that the repository has."""
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    metadata = BytesParser().parsebytes(zipfile.ZipFile(wheel).read(name))
+    repository = dict(url.split(", ") for url in metadata.get_all("Project-URL"))["Repository"]
+    links = re.findall(r"\]\(([^)]*)\)", metadata.get_payload())
+    assert len(links) > 20 and metadata["Description-Content-Type"] == "text/markdown"
+    assert [link for link in links if not link.startswith("https://")] == []
+    files = [link.removeprefix(f"{repository}/blob/main/").partition("#")[0] for link in links if link.startswith(repository)]
+    assert files and [file for file in files if not (ROOT / file).exists()] == []
+
+
+def test_the_metadata_says_what_an_index_shows(wheel):
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    metadata = BytesParser().parsebytes(zipfile.ZipFile(wheel).read(name))
+    assert metadata["Author"] and metadata["License-Expression"] == "Apache-2.0"
+    labels = {url.split(", ")[0] for url in metadata.get_all("Project-URL")}
+    assert labels >= {"Repository", "Documentation", "Changelog", "Issues", "Security"}
+    assert set(metadata.get_all("Classifier")) <= CLASSIFIERS
 
 
 def test_the_wheel_holds_every_file_under_one_name(wheel):

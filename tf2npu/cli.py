@@ -157,7 +157,7 @@ def api(name: str, chosen: str) -> None:
     if not found:
         near = ", ".join(api_list.suggestions(name))
         raise click.UsageError(f"no API is called {name}" + (f"; did you mean {near}?" if near else ""))
-    click.echo(api_list.render(found, chosen), nl=False)
+    click.echo(api_list.render(found, chosen, name), nl=False)
 
 
 @cli.command()

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import click
 
 from tf2npu.baseline_option import Baseline
+from tf2npu.command_paths import command_paths
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.decisions_option import DecisionsFile
 from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
@@ -30,7 +31,7 @@ from tf2npu.project.request import Again, Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest, refusing
-from tf2npu.report import as_json, as_text, folder, rule_list, run_record
+from tf2npu.report import as_json, as_text, folder, record, rule_list, run_record
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
@@ -59,6 +60,7 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     if diff:
         _show_diffs(done.results)
     report = _report(done, "convert" if writes else "scan", known, decided, src, language)
+    report.paths = command_paths(src, request.out_folder, report_folder, request.out_name, in_place=in_place)
     if report_folder is not None:
         keep_runs(report, report_folder, out or src)
         keep_history(report, report_folder, src)
@@ -97,6 +99,7 @@ def scan(src: Path, **options) -> int:
     _check_report_folder(report_folder, formats, force)
     done = _converted(request, volume)
     report = _report(done, "scan", known, decided, src, language)
+    report.paths = command_paths(src, None, None, None, in_place=False)
     keep_runs(report, report_folder, src)
     keep_history(report, report_folder, src)
     _tell(
@@ -113,6 +116,7 @@ def render_again(
     """`tf2npu report`; returns the exit code.  run_files: runs that the report is to have, too."""
     report = named_report(file)
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
+    report.paths = record.load(file.parent).paths
     for run_file in run_files:
         _put_run(report, run_file)
     if target is None and formats == ["text"] and sys.stdout.isatty():

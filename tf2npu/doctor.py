@@ -11,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import click
+
 import tf2npu
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.session_options import launcher_options
@@ -24,7 +26,7 @@ def lines() -> list[str]:
     found.append(f"Python {platform.python_version()} ({sys.executable})")
     found += [f"{name}: {_version(name) or 'not installed'}" for name in _PACKAGES if name != "tensorflow" or _version(name)]
     found += ["", *_npu_bridge_lines(), "", "convert, scan, report, rules: can run here"]
-    reason = why_not_run()
+    reason = why_not_run("tf2npu run")
     found.append(f"run: {reason}" if reason else "run: can run here, on the simulated device")
     found.append(_npu_line())
     return found
@@ -72,9 +74,9 @@ def _launcher_options() -> dict[str, Any]:
         raise RefusedRequest(str(error)) from None
 
 
-def why_not_run() -> str:
-    """Why `tf2npu run` cannot work in this Python; empty when it can."""
-    needs = "tf2npu run needs Python 3.10 or 3.11 with TensorFlow 2.15 (tensorflow-cpu==2.15.*)"
+def why_not_run(command: str = "") -> str:
+    """Why a command that needs the device cannot work in this Python; empty when it can.  command: else the one that is typed."""
+    needs = f"{command or _typed_command()} needs Python 3.10 or 3.11 with TensorFlow 2.15 (tensorflow-cpu==2.15.*)"
     if sys.version_info >= (3, 12):
         return f"{needs}, the last one with TensorFlow 1's Estimator; this is Python {platform.python_version()}"
     if importlib.util.find_spec("tensorflow") is None:
@@ -83,6 +85,11 @@ def why_not_run() -> str:
     if version and not version.startswith("2.15."):
         return f"{needs}; here is TensorFlow {version}"
     return ""
+
+
+def _typed_command() -> str:
+    context = click.get_current_context(silent=True)
+    return context.command_path if context is not None else "the simulated device"
 
 
 def _version(package: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
+
+from tf2npu.near_names import near_names
 
 PREDICT_VARIABLE = "TF2NPU_PREDICT"  # read by npu_runtime
 """Names a JSON object with the fields of PredictionRequest. The device writes the prediction to `out` when `steps` steps of the
@@ -79,6 +80,6 @@ def _chip(name: str, known: list[str]) -> str:
     chips = {chip.lower().removeprefix("ascend"): chip for chip in known}
     if short in chips:
         return chips[short]
-    near = get_close_matches(short, chips, 1)
+    near = near_names(short, chips, 1)
     hint = f"did you mean {chips[near[0]]}?" if near else f"known are {', '.join(known)}"
     raise ValueError(f"no chip is called {name.strip()!r}; {hint}")

@@ -57,7 +57,7 @@ def why_not(place: Path) -> str:
 def load(place: Path) -> Report:
     """The report in a folder, in the language in which it was written there.  Raises: OSError; NotAReport."""
     report, written = as_json.read(place / "report.json"), record.load(place)
-    report.language, report.prefix = written.language, written.prefix
+    report.language, report.prefix, report.paths = written.language, written.prefix, written.paths
     return report
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -23,7 +22,7 @@ Rerun = tuple[Path, Path | None]
 def show_summary(report: Report, stream: TextIO, rerun: Rerun, volume: str) -> None:
     """The short form, the verdict alone, or everything: drawn on a terminal, plain lines anywhere else."""
     if stream.isatty() and volume != QUIET:
-        return show_all(report, _with_places(report.headline, *rerun), stream, rerun, shows_all=volume == VERBOSE)
+        return show_all(report, _with_places(report.headline, *rerun), stream, shows_all=volume == VERBOSE)
     language = report.language
     if volume == QUIET:
         lines = [as_text.Line(catalogue(language).text(outlook(report).verdict))]
@@ -34,22 +33,13 @@ def show_summary(report: Report, stream: TextIO, rerun: Rerun, volume: str) -> N
     as_text.show(lines, stream)
 
 
-def show_all(report: Report, headline: str, stream: TextIO, rerun: Rerun | None = None, *, shows_all: bool = True) -> None:
-    """Draw a report on a terminal, in its language.  rerun: what SRC and OUT of the commands to type are; None: they stay."""
+def show_all(report: Report, headline: str, stream: TextIO, *, shows_all: bool = True) -> None:
+    """Draw a report on a terminal, in its language."""
     from tf2npu.report import terminal  # rich costs a tenth of a second to import
 
     told = localized(report, report.language)
     found = outlook(told)
-    if rerun is not None:
-        steps = [replace(step, command=_with_names(step.command, rerun)) for step in found.steps]
-        found = replace(found, steps=steps)
     terminal.show(told, headline, found, stream, shows_all=shows_all)
-
-
-def _with_names(command: str, rerun: Rerun) -> str:
-    """A command to type with the user's own folders in the place of SRC and OUT."""
-    names = {"SRC": shlex.quote(str(rerun[0])), "OUT": shlex.quote(str(rerun[1] or "OUT"))}
-    return re.sub(r"(?<=[ ])(SRC|OUT)(?=[ /]|$)", lambda found: names[found[1]], command)
 
 
 def show_path(path: Path, stream: TextIO, language: str) -> None:

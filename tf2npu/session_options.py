@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from tf2npu.near_names import near_names
 
 FIELD_NAMES = {"b": "bool", "i": "int", "s": "text, through tf.compat.as_bytes"}
 OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
@@ -133,7 +134,7 @@ def _unknown(name: str, option: Option | None, others: tuple[str, ...] = ()) -> 
     if option is not None and option.instead:
         return f"there is no session option {name!r}; did you mean {option.instead!r}?"
     known = [*others, *(n for n, o in table().items() if o.status != "unknown")]
-    similar = get_close_matches(name, known, 1)
+    similar = near_names(name, known, 1)
     return f"there is no session option {name!r}" + (f"; did you mean {similar[0]!r}?" if similar else "")
 
 

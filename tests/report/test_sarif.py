@@ -8,12 +8,13 @@ import jsonschema
 from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
-from tf2npu import convert_source
+from tf2npu import convert_source, toml_document
 from tf2npu.report import as_json, as_sarif, rule_list
 from tf2npu.report.build import build
 
 SCHEMA_FILE = Path(__file__).parents[1] / "fixtures" / "sarif" / "sarif-2.1.0-rtm.5.json"
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+URLS = toml_document.parsed((Path(__file__).parents[2] / "pyproject.toml").read_bytes())["project"]["urls"]
 RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"
 VALIDATOR = jsonschema.Draft4Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
 
@@ -89,7 +90,17 @@ def test_rules_carry_reasons_and_examples_in_markdown():
     assert rule["help"]["text"] in rule["help"]["markdown"]
     example = next(e for e in rule_list.entries("NPU101")[0]["examples"] if e["before"] != e["after"])
     assert "```diff\n-" + example["before"].split("\n")[0] in rule["help"]["markdown"]
-    assert "helpUri" not in rule  # the package names no page yet
+    assert rule["helpUri"] == f"{URLS['Rules']}#npu101"
+    assert rule["helpUri"] in rule["help"]["markdown"]
+    assert driver(report)["informationUri"] == URLS["Repository"]
+    VALIDATOR.validate(json.loads(as_sarif.render(report)))
+
+
+def test_the_addresses_are_of_one_repository_and_name_what_is_there():
+    root, repository = Path(__file__).parents[2], URLS["Repository"]
+    assert all(url.startswith(repository) for url in URLS.values())
+    named = [url.removeprefix(f"{repository}/blob/main/") for url in URLS.values() if "/blob/main/" in url]
+    assert len(named) == 3 and all((root / path).is_file() for path in named)
 
 
 def test_rules_name_the_page_that_the_package_names(tmp_path, monkeypatch):

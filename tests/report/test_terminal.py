@@ -28,7 +28,7 @@ from tf2npu.report.localized import localized
 from tf2npu.report.model import Report
 from tf2npu.report.outlook import outlook
 from tf2npu.report.visible import ODD
-from tf2npu.screen import _with_names, show_path, show_summary
+from tf2npu.screen import _with_places, show_path, show_summary
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?3[0-7]m")
@@ -171,8 +171,7 @@ def test_levels_have_their_numbers():
     assert ["manual", *map(str, numbers)] in [row.split() for row in rows]
 
 
-def test_commands_name_the_folders_that_the_user_typed():
-    rerun = Path("my src"), Path("out")
-    assert _with_names("tf2npu convert SRC OUT --lang zh", rerun) == "tf2npu convert 'my src' out --lang zh"
-    assert _with_names("tf2npu run OUT/train.py --source SRCS", rerun) == "tf2npu run out/train.py --source SRCS"
-    assert _with_names("tf2npu convert SRC OUT", (Path("a"), None)) == "tf2npu convert a OUT"
+def test_the_headline_names_the_folders_that_the_user_typed():
+    headline = "To convert it too, run `tf2npu convert SRC OUT --distributed tf`."
+    assert "`tf2npu convert 'my src' out --distributed tf`" in _with_places(headline, Path("my src"), Path("out"))
+    assert "`tf2npu convert a OUT --distributed tf`" in _with_places(headline, Path("a"), None)

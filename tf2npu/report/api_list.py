@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
+from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 
 from tf2npu.api_support.table import Api, not_simulated, not_simulated_part, qualified, shown, signatures, table
+from tf2npu.near_names import near_names
 from tf2npu.rules import Example, all_rules
 
 _SELF = re.compile(r"^\((?:self|cls)(?:, /)?(?:, )?")
 _WILD = frozenset("*?[")
+_MOST_NEAR = 5
+"""Names that are suggested for one that is unknown: more are not read."""
+_MOST_ELSEWHERE = 3
+"""Of them those of other modules: the modules whose names are nearest."""
 _REPRS = (
     (re.compile(r"<(?:[\w ]+ )?function (?:[\w.]+\.)?<lambda>[^<>]*>"), "..."),
     (re.compile(r"<function ([\w.]+)\.<locals>\.[\w.]+[^<>]*>"), r"\1(...)"),  # what a function has made
@@ -26,35 +31,51 @@ _REPRS = (
 
 
 def entries(name: str) -> list[Api]:
-    """The rows that a name or a pattern (`tf.nn.*`) means, sorted by name; none for one that is unknown."""
-    wanted = qualified(name.strip().removesuffix("()"))
+    """The rows that a name or a pattern (`tf.nn.*`) means, sorted by the name that fits; none for one that is unknown."""
+    wanted = _wanted(name)
     if _WILD & set(wanted):
         dated = not wanted.startswith("tensorflow.compat.")
-        apis = (api for api in table() if not (dated and api.name.startswith("tensorflow.compat.")))
-        return [api for api in apis if any(fnmatchcase(each, wanted) for each in (api.name, *_public(api)))]
+        apis = [api for api in table() if not (dated and api.name.startswith("tensorflow.compat."))]
+        fitting = {api: fit for api in apis if (fit := _fitting(api, wanted))}
+        return sorted(fitting, key=lambda api: fitting[api])
     api = table().find(wanted)
     return [] if api is None else [api]
 
 
+def _wanted(name: str) -> str:
+    return qualified(name.strip().removesuffix("()"))
+
+
+def _fitting(api: Api, pattern: str) -> str:
+    """Its first name that a pattern fits, as the same function may be in tf.nn and in tf.linalg; "" where there is none."""
+    return next((each for each in (api.name, *_public(api)) if fnmatchcase(each, pattern)), "")
+
+
 def suggestions(name: str) -> list[str]:
-    """Known names that look like this one: spelled nearly so, or with the same last part elsewhere."""
+    """Known names that look like this one: spelled nearly so in the same module, or with the same last part elsewhere."""
     wanted = qualified(name)
-    names = [each for each in table().names() if ".python." not in each and not each.startswith("tensorflow.compat.")]
-    last = wanted.rpartition(".")[2]
-    elsewhere = [each for each in names if each.rpartition(".")[2] == last]
-    near = difflib.get_close_matches(wanted, names, n=5, cutoff=0.75)
-    elsewhere.sort(key=lambda each: (each.startswith("tensorflow.contrib."), each.count("."), each))
-    return [shown(each) for each in dict.fromkeys([*elsewhere[:3], *near])][:5]
+    module, _, last = wanted.rpartition(".")
+    beside, elsewhere = [], []
+    for each in table().names():
+        above, _, own = each.rpartition(".")
+        if ".python." not in each and not each.startswith("tensorflow.compat."):
+            beside += [own] if above == module else []
+            elsewhere += [each] if own == last else []
+    elsewhere.sort(key=lambda each: (-SequenceMatcher(None, wanted, each).ratio(), each))
+    near = [f"{module}.{own}" for own in near_names(last, beside, _MOST_NEAR)]
+    return [shown(each) for each in (*near, *elsewhere[:_MOST_ELSEWHERE])][:_MOST_NEAR]
 
 
-def render(found: list[Api], chosen: str) -> str:
-    """Rows as text, or as a JSON list; a single one in full."""
+def render(found: list[Api], chosen: str, name: str = "") -> str:
+    """Rows as text, or as a JSON list; a single one in full.  name: what was asked for, under whose names rows are told."""
     if chosen == "json":
         return json.dumps([_document(api) for api in found], indent=1) + "\n"
     if len(found) == 1:
         return _in_full(found[0])
-    width = max(len(shown(api.name)) for api in found)
-    return "".join(f"{shown(api.name):<{width}}  {api.verdict.value:<11}  {_why(api)}".rstrip() + "\n" for api in found)
+    names = [shown(_fitting(api, _wanted(name)) or api.name) for api in found]
+    width = max(map(len, names))
+    rows = zip(names, found, strict=True)
+    return "".join(f"{each:<{width}}  {api.verdict.value:<11}  {_why(api)}".rstrip() + "\n" for each, api in rows)
 
 
 def _document(api: Api) -> dict[str, object]:

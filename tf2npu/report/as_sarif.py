@@ -49,7 +49,10 @@ def pieces(report: Report) -> Iterator[str]:
 
 
 def _driver(report: Report, rules: RuleTexts) -> dict[str, Any]:
-    return {"name": "tf2npu", "semanticVersion": report.tool_version, "rules": [_rule(*rule, report.language) for rule in rules]}
+    driver: dict[str, Any] = {"name": "tf2npu", "semanticVersion": report.tool_version}
+    if home := rule_help.package_address(rule_help.REPOSITORY):
+        driver["informationUri"] = home
+    return driver | {"rules": [_rule(*rule, report.language) for rule in rules]}
 
 
 def _rule(rule: RuleFacts, reasons: list[str], language: str) -> dict[str, Any]:

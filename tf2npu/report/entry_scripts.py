@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -155,16 +155,18 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
     if is_notebook(script.path):
         line = f"jupyter nbconvert --to notebook --execute {_quoted(script.path)}"
         return [Command("Run all cells", line), Command("Run it on an NPU host", f"{HOST_EXPORTS} && {line}")]
-    words = start_of(script)
+    words = start_of(replace(script, path=report.paths.name or script.path))
     devices = "--devices 2 " if report.mode != "none" else ""
+    folder = _quoted(report.paths.report or "tf2npu-report")
     found = [
         Command("Run it", f"python {words}"),
-        Command("Run it, and put the run into this report", f"tf2npu run {devices}--report tf2npu-report {words}"),
+        Command("Run it, and put the run into this report", f"tf2npu run {devices}--report {folder} {words}"),
         Command("Run it on an NPU host", f"{HOST_EXPORTS} && python {words}"),
     ]
-    if not words.startswith("-m "):
-        compare = f"tf2npu check --migrated {words} --report tf2npu-report SRC/{words}"
-        found.insert(2, Command("Compare it with TensorFlow; SRC is the folder that was converted", compare))
+    if report.paths.source and not words.startswith("-m "):
+        original = _quoted(posixpath.join(report.paths.source, script.path))
+        compare = f"tf2npu check --migrated {words} --report {folder} {original}"
+        found.insert(2, Command("Compare it with TensorFlow", compare))
     return found
 
 

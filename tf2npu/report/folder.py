@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole, staged, sweep
@@ -195,7 +196,7 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
 
     The first takes long. So the time in which a kill could leave some files of one report and some of another is short.
     """
-    of_report = {"language": report.language, "prefix": report.prefix}
+    of_report: dict[str, Any] = {"language": report.language, "prefix": report.prefix, "paths": report.paths}
     ours = earlier.names.union(_first_files(formats))
     record.store(place.path, Written(ours, **of_report))  # from here on the folder is ours, also after a kill
     _sweep(place)
@@ -247,7 +248,8 @@ def _stamp(place: Directory, names: Iterable[str]) -> str:
 
 def _digest(report: Report, formats: list[str]) -> str:
     """Stands for everything that the files of a report depend on: its data, the formats, and the code that renders."""
-    digest = hashlib.sha256(repr((sorted(formats), report.prefix, report.language)).encode("utf-8", "surrogatepass"))
+    settings = repr((sorted(formats), report.prefix, report.language, report.paths))
+    digest = hashlib.sha256(settings.encode("utf-8", "surrogatepass"))
     for part in ("report", "rules"):
         for path in sorted((_PACKAGE / part).rglob("*")):
             if path.is_file() and path.suffix != ".pyc":

@@ -100,6 +100,19 @@ class HistoryEntry:
     minutes: int | None = None
 
 
+@dataclass(frozen=True)
+class CommandPaths:
+    """Paths in commands to type, as they are from OUT; with `scan`, from where it was run.
+
+    source: the folder, or with `scan` the SRC, that the paths of the report belong to; "" where it is not known.
+    report: the folder of the report; "" for the usual one.  name: of a single file that is called otherwise in OUT.
+    """
+
+    source: str = ""
+    report: str = ""
+    name: str = ""
+
+
 @dataclass
 class Report:
     """A whole report.
@@ -111,6 +124,7 @@ class Report:
     earlier_runs: the last run of each other script.
     check: what `tf2npu check --report` adds.  entries: the scripts that are run.  effort: how work is estimated.
     history: what was left after each conversion into the folder, this one last.
+    paths: for the commands that are shown, which report.json does not hold.
     english: of a report in another language the same one in English.
     """
 
@@ -130,6 +144,7 @@ class Report:
     history: tuple[HistoryEntry, ...] = ()
     entries: tuple[EntryScript, ...] = ()
     effort: EffortSettings = field(default_factory=EffortSettings)
+    paths: CommandPaths = field(default_factory=CommandPaths)
     english: Report | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from tf2npu.report.entry_scripts import Entry, commands, is_ordinary, scripts_re
 from tf2npu.report.model import Report
 from tf2npu.scanner.notebook_path import is_notebook
 
+_OUT = "out"
+"""The folder that is proposed for what a conversion writes, as in README.md. One that is not tf2npu's is refused, not changed."""
 MOST_STEPS = 5
 """The most steps that are told: what a person keeps in mind."""
 
@@ -55,7 +58,8 @@ def _running(report: Report, entries: Sequence[Entry]) -> list[Step]:
     if report.command == "scan":
         if not report.apis:
             return []
-        return [Step(what="Convert: nothing has been written yet.", command="tf2npu convert SRC OUT")]
+        source = shlex.quote(report.paths.source) if report.paths.source else "SRC"
+        return [Step(what="Convert: nothing has been written yet.", command=f"tf2npu convert {source} {_OUT}")]
     ordinary = [e for e in entries if is_ordinary(e.script) and not is_notebook(e.script.path) and 0 < e.rung < 4]
     if not ordinary:
         return []

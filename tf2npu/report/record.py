@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tf2npu.files.draft import replacing
 from tf2npu.files.state import NoState, tree_state
 from tf2npu.report.language import LANGUAGES
+from tf2npu.report.model import CommandPaths
 
 log = logging.getLogger(__name__)
 _FILE = "report.json"
@@ -22,7 +23,7 @@ class Written:
     """names: of the files, relative to the folder.  digest: of what they show, "" while they are being written.
 
     stamp: of the files as they were written, by which one is known again that was damaged or replaced since.
-    language, prefix: those of the report, which report.json does not hold, for who writes it again.
+    language, prefix, paths: those of the report, which report.json does not hold, for who writes it again.
     """
 
     names: frozenset[str] = frozenset()
@@ -30,6 +31,7 @@ class Written:
     language: str = "en"
     prefix: str = ""
     stamp: str = ""
+    paths: CommandPaths = field(default_factory=CommandPaths)
 
 
 def load(folder: Path) -> Written:
@@ -44,7 +46,8 @@ def load(folder: Path) -> Written:
         language, prefix = document.get("language", "en"), document.get("prefix", "")
         is_known = language in LANGUAGES and isinstance(prefix, str)
         language, prefix = (language, prefix) if is_known else ("en", "")
-        return Written(names, str(document["digest"]), language, prefix, str(document.get("stamp", "")))
+        paths = CommandPaths(**{name: str(path) for name, path in document.get("paths", {}).items()})
+        return Written(names, str(document["digest"]), language, prefix, str(document.get("stamp", "")), paths)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Written()
 
@@ -55,7 +58,7 @@ def store(folder: Path, written: Written) -> None:
         state = tree_state(folder, make=True)
         assert state is not None
         with state, replacing(state, _FILE, 0o600) as stream:
-            told = {"language": written.language, "prefix": written.prefix}
+            told = {"language": written.language, "prefix": written.prefix, "paths": asdict(written.paths)}
             document = {"digest": written.digest, "stamp": written.stamp, **told, "files": sorted(written.names)}
             stream.write(json.dumps(document, indent=1).encode("ascii") + b"\n")
     except NoState as error:

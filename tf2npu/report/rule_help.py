@@ -9,13 +9,15 @@ from tf2npu.report import rule_list
 from tf2npu.report.language import catalogue
 from tf2npu.rules.plugins import PLUGIN_IDS
 
+REPOSITORY = "Repository"
+"""The entry of `[project.urls]` in pyproject.toml that says where the project lives."""
 _LABEL = "Rules"
 """The entry of `[project.urls]` in pyproject.toml that says where docs/generated/rules.md can be read."""
 
 
 def page_of(rule_id: str) -> str:
     """The address of the rule's section, or "" where the package names no page of rules, or the rule is not on it."""
-    page = _page_of_rules()
+    page = package_address(_LABEL)
     is_there = page and not rule_id.startswith(PLUGIN_IDS) and rule_id in _ids()
     return f"{page}#{rule_id.lower()}" if is_there else ""
 
@@ -47,11 +49,11 @@ def _ids() -> frozenset[str]:
     return frozenset(entry["id"] for entry in rule_list.entries())
 
 
-def _page_of_rules() -> str:
-    """What the installed package says; a checkout that nobody installed says nothing."""
+def package_address(label: str) -> str:
+    """The entry of `[project.urls]`, as the installed package has it; "" of a checkout that nobody installed."""
     try:
         urls = metadata.metadata("tf2npu").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return ""
     named = dict(url.partition(", ")[::2] for url in urls)
-    return named.get(_LABEL, "")
+    return named.get(label, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +12,7 @@ import libcst as cst
 from tf2npu.api_support.table import Api, shown, table
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
+from tf2npu.near_names import near_names
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.input_pipeline import in_pipeline
@@ -97,7 +97,7 @@ def _meant(name: str) -> str:
     """What a name that does not exist may have been meant to be: its neighbours that look like it."""
     module, _, last = name.rpartition(".")
     names = [api.name.rpartition(".")[2] for api in table() if api.name.rpartition(".")[0] == module and api.kind != "module"]
-    close = [shown(f"{module}.{one}") for one in get_close_matches(last, sorted(names), n=2, cutoff=0.4)]
+    close = [shown(f"{module}.{one}") for one in near_names(last, names, 2)]
     return f"what is meant; {' and '.join(close)} look like it" if close else "what is meant"
 
 
