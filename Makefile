@@ -27,7 +27,7 @@ WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -72,7 +72,7 @@ new-rule: $(STAMP)
 new-kernel: $(STAMP)
 	$(PYTHON) -m tools.new_kernel $(OP) $(if $(TOPIC),--topic $(TOPIC)) $(if $(FILE),--file $(FILE))
 
-lint: ruff mypy imports
+lint: ruff mypy imports layout
 
 ruff: $(STAMP)
 	$(VENV)/bin/ruff check .
@@ -83,6 +83,9 @@ mypy: $(STAMP)
 
 imports: $(STAMP)
 	$(VENV)/bin/lint-imports
+
+layout: $(STAMP)
+	$(PYTHON) -m tools.layout
 
 unit: $(STAMP)
 	$(PYTHON) -m pytest $(WORKERS) --ignore=tests/shim
