@@ -133,7 +133,7 @@ def cluster_variables(call: Call) -> None:
     is_flag = tasks is not None and flag_default(call, tasks) == 0
     if not has_cluster and (tasks is None or integer_of(tasks, call.scope) == 0):
         return None  # it gives None, and tf.device(None) is where the graph is anyhow
-    if not has_cluster and is_flag:
+    if not has_cluster and tasks is not None and is_flag:
         return call.info(
             f"With {call.source(tasks)} at its default, 0, this places nothing. More would put variables on parameter servers, "
             "which have no counterpart: one process runs on each NPU."

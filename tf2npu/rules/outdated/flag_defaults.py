@@ -42,7 +42,7 @@ def refused_default(call: Call) -> None:
     default = call.value("default_value", 1) or call.value("default", 1)
     kind = call.name.rpartition("_")[2].replace("bool", "boolean").replace("booleanean", "boolean")
     of = _type_of(default)
-    if not of or call.has_star_args or is_guarded(call) or _is_taken(kind, of, default):
+    if default is None or not of or call.has_star_args or is_guarded(call) or _is_taken(kind, of, default):
         return None
     if kind == "integer" and of == "float" and isinstance(default, cst.Float) and float(default.value).is_integer():
         call.replace(default, str(int(float(default.value))))
@@ -60,7 +60,13 @@ def _type_of(node: Any) -> str:
         return _type_of(node.expression)
     if isinstance(node, cst.Name):
         return "boolean" if node.value in ("True", "False") else ""
-    kinds = {cst.Integer: "integer", cst.Float: "float", cst.SimpleString: "string", cst.List: "list", cst.Tuple: "list"}
+    kinds: dict[type, str] = {
+        cst.Integer: "integer",
+        cst.Float: "float",
+        cst.SimpleString: "string",
+        cst.List: "list",
+        cst.Tuple: "list",
+    }
     return kinds.get(type(node), "")
 
 

@@ -74,7 +74,9 @@ def flag_values(site: Site) -> None:
 
 def _places(site: Site) -> list[tuple[Any, Any]]:
     """Each `FLAGS.__flags` and `FLAGS.__dict__['__flags']`, with the FLAGS in it."""
-    module, found = site.script.tree.module, []
+    module = site.script.tree.module
+    found: list[tuple[Any, Any]] = []
+    node: Any
     for node in m.findall(module, m.Attribute(attr=m.Name("__flags"))):
         found.append((node, node.value))
     for node in m.findall(module, m.Subscript(value=m.Attribute(attr=m.Name("__dict__")))):
