@@ -20,6 +20,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LAST = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular file"}
 """Why opening fails for what is no file to read: O_NOFOLLOW refuses a link, and nobody can open a socket.  Source: open(2)."""
+OWN_FOLDER, OWN_FILE = 0o755, 0o644
+"""Modes, less the umask, of what is read again later: others may read it and write nothing, even with umask 000."""
 _LOOK_SECONDS = 0.02
 """Seconds between two tries to get a lock: about as long as another process takes to write a file under it."""
 
@@ -35,12 +37,15 @@ class Unfit(OSError):
     """A link, no regular file, or too large a file stands where a file should. Other errors say nothing of the file itself."""
 
 
-def put_text(folder: Path, name: str, text: str) -> None:
-    """Put a text into the file `name` of a folder, which is made where it is missing.  Raises: OSError."""
+def put_text(folder: Path, name: str, text: str, mode: int = 0o666) -> None:
+    """Put a text into the file `name` of a folder, which is made where it is missing.
+
+    mode: of the file, less the umask.  Raises: OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     place = os.open(folder, _FOLDER)
     try:
-        put_pieces(place, name, [text.encode("utf-8")], 0o666)
+        put_pieces(place, name, [text.encode("utf-8")], mode)
     finally:
         os.close(place)
 
@@ -143,13 +148,23 @@ def locked(folder: Path, patience_seconds: float) -> Iterator[None]:
     The lock is on the folder itself, leaves no file behind and ends with the process, however that ends. Where the file system
     has no locks the block runs without one.  Raises: Busy, after waiting for so long; OSError.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_own(folder)
     place = os.open(folder, _FOLDER)
     try:
         _take(place, time.monotonic() + patience_seconds)
         yield
     finally:
         os.close(place)
+
+
+def _make_own(folder: Path) -> None:
+    """Make a folder, and those above it, in which others can write nothing, whatever the umask."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        _make_own(folder.parent)
+    with suppress(FileExistsError):  # another process was faster
+        folder.mkdir(OWN_FOLDER)
 
 
 def _take(place: int, deadline: float) -> None:

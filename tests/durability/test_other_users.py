@@ -123,6 +123,7 @@ class TestNoHome:
         done = other_tools(script, HOME=home)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
+        assert not [place for place in ("/.cache", "/.local") if os.path.lexists(place)]  # which an empty HOME seems to name
         if home:  # without HOME the password file names one
             assert "the next conversion into out will ask for --force" in done.stderr
             again = other_tools(script, HOME=home)

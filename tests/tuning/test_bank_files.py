@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import random
 import signal
 import stat
@@ -283,6 +284,28 @@ def test_places_of_the_bank(tmp_path):
     assert bank_folder("S", named) == Path("/b/aoe_data/S")
     del named["ASCEND_CACHE_PATH"]
     assert bank_folder("S", named) == Path("/c/Ascend/latest/data/aoe/custom/op/S")
+
+
+@pytest.mark.parametrize("environment", [{}, {"HOME": ""}])
+def test_the_bank_of_a_user_without_home_in_the_environment_is_where_the_system_has_it(monkeypatch, environment):
+    """An empty HOME is none: Python takes it for the root of all files."""
+    monkeypatch.delenv("HOME", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    of_the_system = Path(pwd.getpwuid(os.geteuid()).pw_dir)
+    assert bank_folder("S", environment) == of_the_system / "Ascend/latest/data/aoe/custom/op/S"
+
+
+def test_nobody_else_can_write_a_bank_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        bank = OperatorBank("Ascend910A", tmp_path / "home/Ascend/custom", Told())
+        bank.put([entry(1)], better)
+    finally:
+        os.umask(before)
+    made = sorted((tmp_path / "home").rglob("*"))
+    assert [path.name for path in made] == ["Ascend", "custom", NAME]
+    assert [path for path in (tmp_path / "home", *made) if path.stat().st_mode & 0o022] == []
 
 
 # A kill at any moment

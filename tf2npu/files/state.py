@@ -30,10 +30,25 @@ def state_folder() -> Path:
     base = os.environ.get("XDG_STATE_HOME", "")
     if os.path.isabs(base):
         return Path(base) / "tf2npu"
-    home = os.path.expanduser("~")
-    if not os.path.isabs(home):
+    home = home_folder()
+    if not home.is_absolute():
         raise NoState(None, "the home folder is not known: set HOME or XDG_STATE_HOME", "")
-    return Path(home) / ".local" / "state" / "tf2npu"
+    return home / ".local" / "state" / "tf2npu"
+
+
+def home_folder() -> Path:
+    """The user's home: HOME, or what the system's list of users has, also where HOME is empty, which Python takes for `/`.
+
+    Returns: a relative path where nobody knows one.
+    """
+    if home := os.environ.get("HOME", ""):
+        return Path(home)
+    import pwd
+
+    try:
+        return Path(pwd.getpwuid(os.geteuid()).pw_dir)
+    except KeyError:
+        return Path()
 
 
 def tree_state(tree: Path, *, make: bool = False) -> Directory | None:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import tf2npu
 from tf2npu.files.private_file import NotPrivate, make_private
+from tf2npu.files.state import home_folder
 from tf2npu.project import codec
 from tf2npu.rules import plugins
 
@@ -49,12 +50,9 @@ def default_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(base):
         return Path(base) / "tf2npu"
-    try:
-        home = Path.home()
-    except RuntimeError as error:
-        raise FileNotFoundError(errno.ENOENT, f"{error} Set XDG_CACHE_HOME") from None
+    home = home_folder()
     if not home.is_absolute():
-        raise FileNotFoundError(errno.ENOENT, f"HOME is {home}, which is no absolute path: set XDG_CACHE_HOME")
+        raise FileNotFoundError(errno.ENOENT, "the home folder is not known: set HOME or XDG_CACHE_HOME")
     return home / ".cache" / "tf2npu"
 
 

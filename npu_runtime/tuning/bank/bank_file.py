@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from npu_runtime.tuning.bank.document import MOST_BYTES, MOST_ENTRIES, Damaged, Newer, parse, render
-from npu_runtime.whole_file import Busy, Unfit, locked, put_text, read_bounded, set_aside
+from npu_runtime.whole_file import OWN_FILE, Busy, Unfit, locked, put_text, read_bounded, set_aside
 
 PATIENCE_SECONDS = 10.0
 """Seconds to wait for another process that writes the bank: it needs less than one second for the largest file."""
@@ -75,7 +75,7 @@ class BankFile(Generic[Entry]):
                 merged = merge(self._parsed_or_set_aside())
                 if self.is_newer:
                     return False
-                put_text(self.folder, self.name, self._rendered(merged))
+                put_text(self.folder, self.name, self._rendered(merged), OWN_FILE)
             return True
         except (Busy, OSError) as error:
             if _reason(error) != self._unread:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from pathlib import Path
@@ -32,8 +33,8 @@ def bank_folder(soc: str, environment: Mapping[str, str] = os.environ) -> Path:
 
 def _home(environment: Mapping[str, str]) -> Path:
     try:
-        return Path(environment.get("HOME") or Path.home())
-    except RuntimeError:
+        return Path(environment.get("HOME") or pwd.getpwuid(os.geteuid()).pw_dir)  # Path.home() takes an empty HOME for /
+    except KeyError:
         raise FailedPrecondition(
             f"there is no place for the bank, as HOME is not set and the system knows no user {os.getuid()}: name a folder in "
             f"{BANK_VARIABLE}"

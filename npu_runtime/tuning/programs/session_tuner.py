@@ -25,7 +25,7 @@ from npu_runtime.tuning.programs.program_tuner import ProgramTuner, TunedProgram
 from npu_runtime.tuning.programs.result_files import aoe_result, aoe_result_name, percent, totals, tune_result, tune_result_name
 from npu_runtime.tuning.programs.rules import BANK, DEFAULT
 from npu_runtime.tuning.programs.tuning_request import TuningRequest, requested
-from npu_runtime.whole_file import put_text
+from npu_runtime.whole_file import OWN_FILE, put_text
 
 Shapes = Sequence[tuple[int, ...]]
 
@@ -134,7 +134,7 @@ def _kernel_lines(tuner: KernelTuner, request: TuningRequest) -> list[str]:
 
 def _put(folder: Path, name: str, text: str) -> None:
     try:
-        put_text(folder, name, text)
+        put_text(folder, name, text, OWN_FILE)
     except OSError as error:
         tell_once(f"{folder / name}: the result of tuning cannot be written ({error.strerror or error})")
 
