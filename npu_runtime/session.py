@@ -49,6 +49,7 @@ from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph_files.session_graphs import graph_files
 from npu_runtime.host_calls import HostCalls
+from npu_runtime.importer.devices import Devices
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
 from npu_runtime.instrumentation import observer
@@ -87,7 +88,7 @@ class DeviceSession:
     def __init__(
         self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = ""
     ) -> None:  # fmt: skip
-        self._importer = GraphImporter(tf_graph)
+        self._importer = GraphImporter(tf_graph, Devices(session_config))
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
         self._host_calls = HostCalls(self._importer, self._host)
         self._config, fusion_notes = with_fusion_switches(config)

@@ -17,6 +17,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import ENTERS, NOT_COMPILED, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.importer.devices import Devices
 from npu_runtime.importer.functions import MARK, Inliner, device_op
 from npu_runtime.importer.input_lines import lines_of_input
 from npu_runtime.importer.source_lines import users_line
@@ -33,9 +34,10 @@ class GraphImporter:
     meaning, as in TensorFlow ("mutation will have no effect").
     """
 
-    def __init__(self, tf_graph: Any) -> None:
+    def __init__(self, tf_graph: Any, devices: Devices | None = None) -> None:
         self.tf_graph = tf_graph
         self.graph = Graph()
+        self._devices = devices or Devices(None)
         self.version = -1
         self._inliner = Inliner(tf_graph, self.graph, import_operation)
 
@@ -44,11 +46,14 @@ class GraphImporter:
         return self.tf_graph.version != self.version
 
     def update(self) -> bool:
-        """Import new operations; True when there were any."""
+        """Import new operations; True when there were any.  Raises: InvalidArgument for a device that the session has not."""
         version = self.tf_graph.version
         if version == self.version:
             return False
-        for operation in self.tf_graph.get_operations():
+        added = [operation for operation in self.tf_graph.get_operations() if operation.name not in self.graph]
+        for operation in added:
+            self._devices.check(operation)
+        for operation in added:
             if operation.name not in self.graph:
                 self._add(operation)
         self.version = version

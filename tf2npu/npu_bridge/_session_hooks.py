@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from hccl import _groups as hccl_groups
 from hccl.split.api import splits
-from npu_bridge import _check, _debug_dump, _options, _rank_report
+from npu_bridge import _check, _debug_dump, _options, _rank_report, _session_reset
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
 from npu_bridge._overflow_watch import OverflowWatch
@@ -68,6 +68,7 @@ def install() -> None:
     recording()  # begins here, where one is asked for
     prepare()
     _rank_report.install()
+    _session_reset.install()
     for name, replacement in _REPLACEMENTS.items():
         _original[name] = getattr(tf_session.BaseSession, name)
         setattr(tf_session.BaseSession, name, replacement)
@@ -78,6 +79,7 @@ def uninstall() -> None:
     for name, function in _original.items():
         setattr(tf_session.BaseSession, name, function)
     _original.clear()
+    _session_reset.uninstall()
     _open_sessions.clear()
     _stayed.clear()
     _idle.clear()
@@ -245,6 +247,7 @@ def _request(session: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds
 
 
 def _call(session: Any, device: DeviceSession, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
+    _session_reset.refuse_closed(session)
     try:
         results = device.run(request, feeds)
     except DeviceError as error:
@@ -355,6 +358,7 @@ def _init(self: Any, *args: Any, **kwargs: Any) -> None:
     setattr(self, _CREATED, line)
     _idle[id(self)] = line or "an unknown line"
     _original["__init__"](self, *args, **kwargs)
+    _session_reset.note(self)
 
 
 def _close(self: Any) -> None:
