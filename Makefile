@@ -1,5 +1,5 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
-# make test    all checks (15 minutes on two cores)
+# make test    all checks (40 to 55 minutes on two cores)
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
 # make docs    the documents as a site, with pictures of real reports, in build/site (a minute); nothing in it is loaded from outside
