@@ -160,13 +160,13 @@ class _Drawing:
         return made.op if isinstance(made, tf.Tensor) and self.rng.random() < 0.5 else made
 
     def effect(self, depth: int) -> Any:
-        """An operation that adds to a total, now or in a branch."""
+        """An operation that adds to a total, now or in a branch; locked, as TensorFlow may lose one of two unlocked updates."""
         if depth > 0 and self.rng.random() < 0.4:
             return self.guarded(lambda: self.effect(depth - 1))
         total, number = self.rng.choice(self.made.totals), float(self.rng.randint(1, 9))
-        kinds = [lambda: total.assign_add(number), lambda: total.assign_sub(number)]
+        kinds = [lambda: total.assign_add(number, use_locking=True), lambda: total.assign_sub(number, use_locking=True)]
         if self.loops == 0:
-            kinds.append(lambda: tf.assign_add(total, tf.round(tf.clip_by_value(self.leaf(), -4.0, 4.0))))
+            kinds.append(lambda: tf.assign_add(total, tf.round(tf.clip_by_value(self.leaf(), -4.0, 4.0)), use_locking=True))
         made = self.rng.choice(kinds)()
         return made.op if hasattr(made, "op") else made
 
