@@ -76,6 +76,26 @@ def _pass_on(who: str, source: socket.socket, sink: socket.socket, tap: Tap) -> 
         sink.shutdown(socket.SHUT_WR)
 
 
+def serve(listener: socket.socket, place: str, heard: list[bytes]) -> None:
+    """Pass bytes on in both directions, with a word changed that a rank says of itself."""
+    host, _, port = place.rpartition(":")
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while come := source.recv(65_536):
+                heard.append(come)
+                sink.sendall(come.replace(b'"present",1', b'"present",0'))
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
+
+    with contextlib.suppress(OSError):
+        while True:
+            rank = listener.accept()[0]
+            behind = socket.create_connection((host, int(port)), timeout=20)
+            for ends in ((rank, behind), (behind, rank)):
+                threading.Thread(target=pump, args=ends, daemon=True).start()
+
+
 def _message(source: socket.socket) -> bytes:
     head = exactly(source, LENGTHS.size + SEAL_BYTES, 20)
     return head + exactly(source, sum(LENGTHS.unpack_from(head)) + SEAL_BYTES, 20)
