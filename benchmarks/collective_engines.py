@@ -1,6 +1,6 @@
 """How long an all-reduce of fp32 takes: the embedded engine, the engine mpi, and TensorFlow's own collectives.
 
-python -m benchmarks.collective_engines [--rounds 5] [--ranks 2 4 8] [--tensorflow]
+python -m benchmarks.collective_engines [--rounds 5] [--ranks 2 4 8] [--network] [--tensorflow]
 
 Engines take turns within a round. Printed: the median of all rounds in ms, the seconds until the first result, and how much
 slower each is than the embedded engine.
@@ -23,13 +23,15 @@ SIZES = {"4 KB": 1 << 12, "1 MB": 1 << 20, "25 MB": 25 << 20, "100 MB": 100 << 2
 REPEATS = 3
 """Timed calls of each size in a round, after one that is not."""
 PATIENCE_SECONDS = 300
+BY_NETWORK = "mpi, coordinator by network"
+"""As between machines, where each message to the coordinator and back is sealed; here it all goes through loopback."""
 
 RANK = """
 import json, os, sys, time
 from statistics import median
 import numpy as np
 
-address, rank, size, engine, sizes, repeats, ports = json.loads(sys.argv[1])
+address, place, rank, size, engine, sizes, repeats, ports = json.loads(sys.argv[1])
 begun = time.perf_counter()
 
 def ours():
@@ -37,7 +39,7 @@ def ours():
     from npu_runtime.collectives.communicator import Communicator
     from npu_runtime.collectives.mpi_engine import Mpi
 
-    me = Communicator(address, rank, mpi=Mpi(size, "") if engine == "mpi" else None)
+    me = Communicator(address, rank, place, Mpi(size, "") if engine.startswith("mpi") else None)
     call = Call("HcomAllReduce", tuple(range(size)), "sum")
     return me.finish, lambda x: me.exchange(call, [x])
 
@@ -78,11 +80,11 @@ def one_round(engine: str, n_ranks: int) -> dict[str, float]:
     from npu_runtime.collectives.coordinator import Coordinator
 
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        coordinator = Coordinator(Path(folder))
         ports = _free_ports(n_ranks)
+        coordinator = Coordinator(Path(folder), network=("127.0.0.1", ports[0]) if engine == BY_NETWORK else None)
         ranks = []
         for rank in range(n_ranks):
-            given = json.dumps([coordinator.address, rank, n_ranks, engine, SIZES, REPEATS, ports])
+            given = json.dumps([coordinator.address, coordinator.place, rank, n_ranks, engine, SIZES, REPEATS, ports])
             quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
             command = [sys.executable, "-c", RANK, given]
             ranks.append(subprocess.Popen(command, env=quiet, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
@@ -107,9 +109,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
+    parser.add_argument("--network", action="store_true", help="the engine mpi with a coordinator at 127.0.0.1 too")
     parser.add_argument("--tensorflow", action="store_true", help="its collectives too, which take minutes")
     words = parser.parse_args()
-    engines = ["embedded", "mpi", *(["tensorflow"] if words.tensorflow else [])]
+    engines = ["embedded", "mpi", *([BY_NETWORK] if words.network else []), *(["tensorflow"] if words.tensorflow else [])]
     columns = ["start", *SIZES]
     print(f"| engine | ranks | start s | {' | '.join(SIZES)} | times the embedded |\n|{'---|' * (len(SIZES) + 4)}")
     for n_ranks in words.ranks:

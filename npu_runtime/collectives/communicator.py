@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -21,7 +21,7 @@ from npu_runtime.collectives.connection import BrokenMessage, Connection, connec
 from npu_runtime.collectives.engine import EMBEDDED, MPI
 from npu_runtime.collectives.mpi_engine import Mpi
 from npu_runtime.collectives.mpi_messages import LOOK_SECONDS, Look, finish_sends
-from npu_runtime.collectives.network import connect_to
+from npu_runtime.collectives.network import connect_patiently
 from npu_runtime.collectives.rank_totals import Told, own_totals
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.collectives.waiting import sentence
@@ -32,8 +32,10 @@ _PATIENCE_SECONDS = 2.0
 """Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""
 _NO_ANSWER = (EOFError, OSError, BrokenMessage, KeyError, IndexError, TypeError, ValueError)
 """What asking the coordinator raises where it is gone or says something else."""
-Dial = Callable[[], Connection]
-"""Makes a connection to the coordinator."""
+_CONNECT_SECONDS = 120.0
+"""Seconds for a connection to the coordinator.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
+Dial = Callable[[float], Connection]
+"""Makes a connection to the coordinator, within some seconds."""
 
 
 class Communicator:
@@ -46,9 +48,10 @@ class Communicator:
     def __init__(self, address: str, rank: int, coordinator: str = "", mpi: Mpi | None = None) -> None:
         key, _, folder = address.partition("|")
         self._folder, self._rank, self._mpi = None if coordinator else Path(folder), rank, mpi
-        self._dial: Dial = lambda: connect(Path(folder), bytes.fromhex(key))
+        self._dial: Dial = lambda _: connect(Path(folder), bytes.fromhex(key))
         if coordinator:
-            self._dial = lambda: connect_to(coordinator, bytes.fromhex(key))
+            self._dial = partial(connect_patiently, coordinator, bytes.fromhex(key))
+        self._connect_seconds = float(os.environ.get("HCCL_CONNECT_TIMEOUT") or _CONNECT_SECONDS)
         self._process = os.getpid()
         self._seconds_in_calls = 0.0
         self._lines: dict[tuple[int, ...], _Line] = {}
@@ -67,7 +70,9 @@ class Communicator:
         with self._locks[call.ranks]:
             try:
                 if call.ranks not in self._lines:
-                    self._lines[call.ranks] = _line(self._dial(), self._folder, self._rank, call.ranks, library)
+                    self._lines[call.ranks] = _line(
+                        self._dial(self._connect_seconds), self._folder, self._rank, call.ranks, library
+                    )
                 return self._lines[call.ranks].ask(call, arrays, look)
             except (EOFError, OSError, BrokenMessage) as gone:
                 raise FailedPrecondition(f"{call}: the other ranks cannot be reached any more: {gone or 'hung up'}") from None
@@ -77,7 +82,9 @@ class Communicator:
     def _exchange_keys(self, call: Call, keys: np.ndarray) -> np.ndarray:
         """A call that the coordinator makes itself, whatever the engine."""
         try:
-            return _Line(self._dial(), self._folder, self._rank, call.ranks, MPI).ask(call, [keys], lambda: None)
+            return _Line(self._dial(self._connect_seconds), self._folder, self._rank, call.ranks, MPI).ask(
+                call, [keys], lambda: None
+            )
         except (EOFError, OSError, BrokenMessage) as gone:
             raise FailedPrecondition(f"the other ranks cannot be reached: {gone or 'hung up'}") from None
 
@@ -108,7 +115,7 @@ class Communicator:
 
     def _ask_about_job(self, *question: Any) -> Any:
         """Raises: one of _NO_ANSWER."""
-        with closing(self._dial()) as connection:
+        with closing(self._dial(_PATIENCE_SECONDS)) as connection:
             connection.send(list(question))
             return connection.receive()[0][1]
 

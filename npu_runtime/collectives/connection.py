@@ -32,7 +32,7 @@ LONGEST_HEADER_BYTES = 1 << 20
 """Bytes of the longest header. It names a group's ranks or some arrays; a longer one is no header."""
 _READ_BYTES = 1 << 16
 """Bytes asked for in the first read of a message: all of it, but for large arrays without room in memory."""
-_LENGTHS = struct.Struct("<IQ")
+LENGTHS = struct.Struct("<IQ")
 _PADDING_BYTES = 16
 """Headers end at a multiple of so many bytes, so that the numbers behind them are aligned as numpy likes them."""
 _CREDENTIALS = struct.Struct("3i")
@@ -55,14 +55,13 @@ class Connection:
 
     def send(self, header: Any, arrays: Sequence[np.ndarray] = ()) -> None:
         """arrays: whose bytes follow the header, which says what they are."""
-        text = json.dumps(header, separators=(",", ":")).encode()
-        text += b" " * (-(_LENGTHS.size + len(text)) % _PADDING_BYTES)
-        head = _LENGTHS.pack(len(text), sum(array.nbytes for array in arrays)) + text
-        parts = [array.tobytes() for array in arrays]
+        self._send_parts(parts_of(header, arrays))
+
+    def _send_parts(self, parts: Sequence[bytes]) -> None:
         if sum(map(len, parts)) <= _READ_BYTES:
-            self._link.sendall(b"".join([head, *parts]))
+            self._link.sendall(b"".join(parts))
             return
-        for part in (head, *parts):
+        for part in parts:
             self._link.sendall(part)
 
     def has_come(self, seconds: float) -> bool:
@@ -75,30 +74,26 @@ class Connection:
         Raises: EOFError when the other side has hung up.  BrokenMessage.
         """
         begun = self._link.recv(_READ_BYTES)
-        while len(begun) < _LENGTHS.size:
+        while len(begun) < LENGTHS.size:
             begun += _some(self._link.recv(_READ_BYTES))
-        n_header, n_bytes = _LENGTHS.unpack_from(begun)
+        n_header, n_bytes = LENGTHS.unpack_from(begun)
         if n_header > LONGEST_HEADER_BYTES:
             raise BrokenMessage(f"a header of {n_header} bytes")
-        message = self._rest(begun, _LENGTHS.size + n_header + n_bytes)
-        try:
-            header = json.loads(bytes(message[_LENGTHS.size : _LENGTHS.size + n_header]))
-        except (ValueError, RecursionError) as error:
-            raise BrokenMessage(f"a header that is no JSON: {error}") from None
-        return header, message[_LENGTHS.size + n_header :]
+        message = self._rest(begun, LENGTHS.size + n_header + n_bytes)
+        return parsed(message[LENGTHS.size :], n_header)
 
     def _rest(self, begun: bytes, n_bytes: int) -> memoryview:
         if len(begun) == n_bytes:
             return memoryview(begun)
         if len(begun) > n_bytes:
             raise BrokenMessage("more bytes than it says")
-        try:
-            whole = np.empty(n_bytes, np.uint8).data  # memory that is taken when the bytes come, whatever was said
-        except (MemoryError, ValueError, OverflowError):
-            raise BrokenMessage(f"a message of {n_bytes} bytes") from None
+        whole = room_for(n_bytes)
         whole[: len(begun)] = begun
-        n_come = len(begun)
-        while n_come < n_bytes:
+        return self._fill(whole, len(begun))
+
+    def _fill(self, whole: memoryview, n_come: int) -> memoryview:
+        """Raises: EOFError."""
+        while n_come < len(whole):
             n_come += _some(self._link.recv_into(whole[n_come:]))
         return whole
 
@@ -106,6 +101,30 @@ class Connection:
         """Hang up."""
         self.is_closed = True
         self._link.close()
+
+
+def parts_of(header: Any, arrays: Sequence[np.ndarray]) -> list[bytes]:
+    """The lengths, the header and each array's bytes of a message."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(LENGTHS.size + len(text)) % _PADDING_BYTES)
+    return [LENGTHS.pack(len(text), sum(array.nbytes for array in arrays)), text, *(array.tobytes() for array in arrays)]
+
+
+def room_for(n_bytes: int) -> memoryview:
+    """Memory that is taken when the bytes come, whatever was said.  Raises: BrokenMessage."""
+    try:
+        return np.empty(n_bytes, np.uint8).data
+    except (MemoryError, ValueError, OverflowError):
+        raise BrokenMessage(f"a message of {n_bytes} bytes") from None
+
+
+def parsed(message: memoryview, n_header: int) -> tuple[Any, memoryview]:
+    """The header and the bytes behind it.  Raises: BrokenMessage."""
+    try:
+        header = json.loads(bytes(message[:n_header]))
+    except (ValueError, RecursionError) as error:
+        raise BrokenMessage(f"a header that is no JSON: {error}") from None
+    return header, message[n_header:]
 
 
 def _some(received: Any) -> Any:
@@ -144,15 +163,24 @@ def connect(folder: Path, key: bytes) -> Connection:
     return Connection(link)
 
 
-def admit(link: socket.socket, key: bytes) -> bool:
-    """Let a connection in that shows the key in time.  Raises: OSError."""
-    if _is_other_user(link):
-        return False
-    if not hmac.compare_digest(exactly(link, KEY_BYTES, HELLO_SECONDS), key):
-        return False
-    link.settimeout(None)
-    link.sendall(_WELCOME)
-    return True
+class KeyIsShown:
+    """The coordinator's side of it, as Greeter has it.  Raises: PermissionError for another user."""
+
+    hello = b""
+    n_bytes = KEY_BYTES
+
+    def __init__(self, link: socket.socket, key: bytes) -> None:
+        if _is_other_user(link):
+            raise PermissionError("another user")
+        self._link, self._key = link, key
+
+    def admitted(self, said: bytes) -> Connection | None:
+        """The connection, where the key is the right one.  Raises: OSError."""
+        if not hmac.compare_digest(said, self._key):
+            return None
+        self._link.settimeout(None)
+        self._link.sendall(_WELCOME)
+        return Connection(self._link)
 
 
 def exactly(link: socket.socket, n_bytes: int, seconds: float) -> bytes:

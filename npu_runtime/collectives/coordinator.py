@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from threading import TIMEOUT_MAX, Condition, Lock, Thread
+from threading import TIMEOUT_MAX, Condition
 from typing import Any
 
 from npu_runtime.collectives import run_file
 from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
-from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, admit, listen
+from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, KeyIsShown, listen
 from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
-from npu_runtime.collectives.network import admit_from_network, listen_at
+from npu_runtime.collectives.greeter import Greeter
+from npu_runtime.collectives.network import KeyIsProved, listen_at
 from npu_runtime.collectives.rank_totals import KeptTotals
 from npu_runtime.collectives.rendezvous import Rendezvous
 from npu_runtime.collectives.shm_transport import Inbox, Outbox
@@ -23,10 +23,6 @@ from npu_runtime.collectives.waiting import Waiting
 
 DEFAULT_SECONDS = 1800.0
 """Seconds that a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""
-MOST_UNKNOWN = 256
-"""The most connections that have not shown the key yet. When one more comes, the oldest goes; ranks show the key at once."""
-RETRY_SECONDS = 0.1
-"""Seconds before the next connection is taken, when there was no descriptor or thread for one."""
 _LOOK_SECONDS = 0.2
 """Seconds between two looks whether the ranks are still there."""
 _LINGER_SECONDS = 5.0
@@ -43,9 +39,8 @@ class Coordinator:
     def __init__(self, folder: Path, key: bytes = b"", network: tuple[str, int] | None = None) -> None:
         self._folder = folder
         self._key = key or secrets.token_bytes(KEY_BYTES)
-        self._admit = admit if network is None else admit_from_network
-        self._listener = listen(folder) if network is None else listen_at(*network)
-        self.place = "" if network is None else "{}:{}".format(*self._listener.getsockname()[:2])
+        listener = listen(folder) if network is None else listen_at(*network)
+        self.place = "" if network is None else "{}:{}".format(*listener.getsockname()[:2])
         self.address = f"{self._key.hex()}|{folder}"
         self._run = secrets.token_hex(8)
         self._ended: dict[int, str] = {}
@@ -56,10 +51,8 @@ class Coordinator:
         self._messages, self._waiting = MessageEngine(), Waiting()
         self._totals = KeptTotals(self._changed, self._ended)
         self._seconds = min(float(os.environ.get("HCCL_EXEC_TIMEOUT") or DEFAULT_SECONDS), TIMEOUT_MAX)
-        self._is_closed = False
-        self._unknown: dict[socket.socket, None] = {}
-        self._lock = Lock()
-        Thread(target=self._accept, name="coordinator", daemon=True).start()
+        greet = KeyIsShown if network is None else KeyIsProved
+        self._greeter = Greeter(listener, lambda link: greet(link, self._key), self._serve)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -122,51 +115,12 @@ class Coordinator:
 
     def close(self) -> None:
         """Listen no longer."""
-        self._is_closed = True
-        with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits there
-        self._listener.close()
+        self._greeter.close()
         run_file.remove(self._folder, SOCKET)
 
-    def _accept(self) -> None:
-        while not self._is_closed:
-            try:
-                link, _ = self._listener.accept()
-            except OSError:  # closed, or no descriptor is free
-                time.sleep(0 if self._is_closed else RETRY_SECONDS)
-                continue
-            self._note_unknown(link)
-            try:
-                Thread(target=self._serve, args=(link,), name="group of ranks", daemon=True).start()
-            except RuntimeError:  # the system has no more threads
-                self._hang_up(link)
-                time.sleep(RETRY_SECONDS)
-
-    def _note_unknown(self, link: socket.socket) -> None:
-        with self._lock:
-            if len(self._unknown) >= MOST_UNKNOWN:
-                oldest = next(iter(self._unknown))
-                del self._unknown[oldest]
-                with suppress(OSError):
-                    oldest.shutdown(socket.SHUT_RDWR)  # wakes its thread
-            self._unknown[link] = None
-
-    def _serve(self, link: socket.socket) -> None:
-        try:
-            is_known = self._admit(link, self._key)
-            with self._lock:
-                self._unknown.pop(link, None)
-            if is_known:
-                self._answer(Connection(link))
-        except (EOFError, OSError):  # the rank has ended, or a stranger is silent
-            return
-        finally:
-            self._hang_up(link)
-
-    def _hang_up(self, link: socket.socket) -> None:
-        with self._lock:
-            self._unknown.pop(link, None)
-        link.close()
+    def _serve(self, connection: Connection) -> None:
+        with suppress(EOFError, OSError), closing(connection):  # the rank has ended
+            self._answer(connection)
 
     def _answer(self, connection: Connection) -> None:
         """The calls of one rank in one group, one after the other, until it hangs up.  A broken message is told and ends it."""

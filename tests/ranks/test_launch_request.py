@@ -20,6 +20,8 @@ from tf2npu.ranks.servers import is_here
         ({"devices": 2, "rank_table": "t.json"}, "--rank-table says how many devices there are: leave --devices out"),
         ({"hosts": ("a", "b"), "engine": "embedded"}, "--engine embedded is for one machine"),
         ({"hosts": ("a", "b"), "devices": 20_000}, "are more than 32768 ranks"),
+        ({"hosts": ("a", "b"), "devices": 17}, "--devices 17: with --hosts a rank table is made, whose servers have 16 at most"),
+        ({"hosts": ("a", "b", "a")}, "--hosts names a host twice: name each once, and say by --devices how many ranks it has"),
     ],
 )
 def test_options_that_do_not_go_together(given, said):

@@ -15,7 +15,7 @@ def servers(*sizes: int, **changed: Any) -> dict[str, Any]:
     number = 0
     made = []
     for server, size in enumerate(sizes):
-        devices = [{"device_id": str(i), "device_ip": f"192.168.1.{i}", "rank_id": str(number + i)} for i in range(size)]
+        devices = [{"device_id": str(i), "device_ip": f"192.168.{server}.{i}", "rank_id": str(number + i)} for i in range(size)]
         made.append({"server_id": f"10.0.0.{server}", "device": devices})
         number += size
     return {"version": "1.0", "status": "completed", "server_count": str(len(sizes)), "server_list": made, **changed}
@@ -24,11 +24,19 @@ def servers(*sizes: int, **changed: Any) -> dict[str, Any]:
 def instances(count: int, *, has_ranks: bool, status: str = "completed") -> dict[str, Any]:
     """A table of the older layouts: an instance for each rank of a lab, one for all of a server of the cloud."""
     devices = [{"device_id": str(i), "device_ip": f"192.168.1.{i}"} for i in range(count)]
-    if has_ranks:
-        groups = [{"rank_id": str(i), "server_id": "10.0.0.1", "devices": [device]} for i, device in enumerate(devices)]
-    else:
-        groups = [{"pod_name": "pod", "server_id": "10.0.0.1", "devices": devices}]
-    return {"status": status, "group_count": "1", "group_list": [{"group_name": "g", "instance_list": groups}]}
+    if not has_ranks:
+        group = {"device_count": str(count), "instance_count": "1"}
+        return cloud([{"pod_name": "pod", "server_id": "10.0.0.1", "devices": devices}], status=status, **group)
+    group = {"device_num": str(count), "server_num": "1", "instance_count": str(count)}
+    ranks = [{"rank_id": str(i), "server_id": "10.0.0.1", "devices": [device]} for i, device in enumerate(devices)]
+    laboratory = {"deploy_mode": "lab", "para_plane_nic_location": "device"}
+    return {**cloud(ranks, status=status, **group), **laboratory}
+
+
+def cloud(instance_list: list[dict[str, Any]], status: str = "completed", **group: str) -> dict[str, Any]:
+    return {
+        "status": status, "group_count": "1", "group_list": [{"group_name": "g", **group, "instance_list": instance_list}]
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -54,16 +62,21 @@ def test_one_server_of_any_layout_is_this_machine(asked, table):
 
 def pods(*sizes: int) -> dict[str, Any]:
     """A table of the cloud with pods `pod0`, `pod1` and so on, all on one server."""
-    groups = [
-        {"pod_name": f"pod{number}", "server_id": "10.0.0.1", "devices": [{"device_id": str(i)} for i in range(size)]}
+    ids = iter(range(sum(sizes)))
+    made = [
+        {
+            "pod_name": f"pod{number}",
+            "server_id": "10.0.0.1",
+            "devices": [{"device_id": str(i), "device_ip": f"192.168.1.{i}"} for _, i in zip(range(size), ids, strict=False)],
+        }
         for number, size in enumerate(sizes)
     ]
-    return {"status": "completed", "group_list": [{"group_name": "g", "instance_list": groups}]}
+    return cloud(made, device_count=str(sum(sizes)), instance_count=str(len(sizes)))
 
 
 @pytest.mark.parametrize("variable", ["ASCEND_DEVICE_ID", "DEVICE_ID"])
 def test_a_pod_and_a_device_of_it_are_a_rank(asked, variable):
-    assert asked(pods(2, 2), RANK_ID="pod1", RANK_SIZE="4", **{variable: "1"}).rank == 3
+    assert asked(pods(2, 2), RANK_ID="pod1", RANK_SIZE="4", **{variable: "3"}).rank == 3
 
 
 def test_without_a_rank_id_the_chief_counts_by_device(asked):

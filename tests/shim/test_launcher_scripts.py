@@ -36,7 +36,12 @@ done
 wait
 echo launched $1
 """
-POD = {"group_name": "g", "instance_list": [{"pod_name": "npu2p", "server_id": "127.0.0.1", "devices": []}]}
+POD = {
+    "group_name": "g",
+    "device_count": "2",
+    "instance_count": "1",
+    "instance_list": [{"pod_name": "npu2p", "server_id": "127.0.0.1", "devices": []}],
+}
 
 
 @pytest.fixture

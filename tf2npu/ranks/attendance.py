@@ -49,7 +49,8 @@ def attend(line: Any, given: RankEnvironment) -> str:
     line.send(["present", given.rank, os.getpid()])
     try:
         header, _ = line.receive()
-    except (EOFError, OSError):
+    except (EOFError, OSError, ValueError):  # it is gone, or somebody between has changed what it said
+        line.close()
         return ""
     match header:
         case ["here", str(run)]:

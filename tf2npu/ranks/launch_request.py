@@ -18,6 +18,7 @@ from tf2npu.ranks.hosts import run_hosts, stop_with_input
 from tf2npu.ranks.rank_environment import ENGINE_VARIABLE, MOST_RANKS, engine_problem
 from tf2npu.ranks.rank_table import VARIABLE, table_of, write_table
 from tf2npu.ranks.rank_table_file import read_rank_table, servers_of
+from tf2npu.ranks.rank_table_rules import MOST_DEVICE_ID
 from tf2npu.ranks.servers import KEY_VARIABLE, is_here
 from tf2npu.ranks.shared_folder import shared_folder
 
@@ -62,6 +63,10 @@ def problem_of(request: LaunchRequest) -> str | None:
         return "--engine embedded is for one machine: leave it out, or --hosts"
     if len(request.hosts) * request.devices > MOST_RANKS:
         return f"{len(request.hosts)} hosts of {request.devices} devices are more than {MOST_RANKS} ranks"
+    if len(set(request.hosts)) > 1 and request.devices > MOST_DEVICE_ID + 1:
+        return f"--devices {request.devices}: with --hosts a rank table is made, whose servers have {MOST_DEVICE_ID + 1} at most"
+    if len(request.hosts) != len(set(request.hosts)) > 1:
+        return "--hosts names a host twice: name each once, and say by --devices how many ranks it has"
     needs_mpi = (request.engine or os.environ.get(ENGINE_VARIABLE)) == "mpi" or len(request.hosts) > 1
     return (
         (engine_problem(os.environ) if request.engine is None else None)

@@ -20,6 +20,11 @@ from tf2npu.ranks.servers import KEY_VARIABLE, Servers, is_here
 
 RETRY_SECONDS = 0.3
 """Seconds between two rounds over the ports."""
+FIRST_PATIENCE_SECONDS, MOST_PATIENCE_SECONDS = 0.5, 4.0
+"""Seconds for one port in the first round, and at most; it doubles.  Whoever listens there and says nothing, at 15 ports, may
+not take up all the time that a rank has, and a coordinator that is far away or busy is heard in a later round."""
+KNOWN_SECONDS = 20.0
+"""Seconds for a coordinator that was there before: others of its job wait for the folder meanwhile, three times as long."""
 NOTICE_SECONDS = 3.0
 """Seconds after which a rank says what it waits for."""
 _RUN = re.compile("[0-9a-f]{16}")
@@ -56,21 +61,34 @@ def _beside_the_chief(given: RankEnvironment, servers: Servers, folder: Director
     """Where the coordinator is, and the run: one that is there, or a new one."""
     with exclusive(folder, patience_seconds=PATIENCE_SECONDS):
         place = known_address(folder)
-        run = _attended(place, key, given) if place else ""
+        run = _attended(place, key, given, min(given.seconds / 2, KNOWN_SECONDS)) if place else ""
         if not run:
             place = start(given.size, given.seconds, key, (servers.chief, servers.port))
             note_address(folder, place)
-            run = _attended(place, key, given)
+            _tell_other_port(place, servers)
+            run = _attended(place, key, given, given.seconds)
     if not run:
         raise CannotMeet(f"rank {given.rank} of {given.size} was not let into its job: start all ranks again")
     return place, run
 
 
+def _tell_other_port(place: str, servers: Servers) -> None:
+    port = int(place.rpartition(":")[2])
+    if port != servers.port:
+        print(
+            f"npu_bridge: port {servers.port} of {servers.chief} is taken, so the coordinator of this job listens at {port}, "
+            "where the other ranks look too",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
 def _from_afar(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[str, str]:
     """Look at the ports in turn until the coordinator is there.  Raises: CannotMeet."""
     begun, is_told, waiting = time.monotonic(), False, _waiting(given, servers, "nobody was asked")
+    patience = FIRST_PATIENCE_SECONDS
     while time.monotonic() - begun < given.seconds:
-        place, run, why = _at_one_of_the_ports(given, servers, key)
+        place, run, why = _at_one_of_the_ports(given, servers, key, patience)
         if run:
             return place, run
         waiting = _waiting(given, servers, why)
@@ -78,16 +96,17 @@ def _from_afar(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[st
             is_told = True
             print(f"npu_bridge: {waiting}", file=sys.stderr, flush=True)
         time.sleep(RETRY_SECONDS)
+        patience = min(2 * patience, MOST_PATIENCE_SECONDS)
     raise CannotMeet(f"{waiting}; {given.seconds:g} s are over (HCCL_CONNECT_TIMEOUT)")
 
 
-def _at_one_of_the_ports(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[str, str, str]:
+def _at_one_of_the_ports(given: RankEnvironment, servers: Servers, key: bytes, patience: float) -> tuple[str, str, str]:
     """Where the coordinator is, and the run; else why it is not there, by the last port at which somebody listens."""
     why = "nobody listens there"
     for port in _ports(servers):
         place = f"{servers.chief}:{port}"
         try:
-            run = attend(_network().connect_to(place, key), given)
+            run = attend(_network().connect_to(place, key, patience), given)
         except ConnectionRefusedError:
             continue
         except socket.gaierror as error:
@@ -117,9 +136,9 @@ def _waiting(given: RankEnvironment, servers: Servers, why: str) -> str:
     )
 
 
-def _attended(place: str, key: bytes, given: RankEnvironment) -> str:
-    """The name of the run, empty where nobody is there any more.  Raises: CannotMeet."""
+def _attended(place: str, key: bytes, given: RankEnvironment, seconds: float) -> str:
+    """The name of the run, empty where nobody is there any more, or answers in time.  Raises: CannotMeet."""
     try:
-        return attend(_network().connect_to(place, key), given)
+        return attend(_network().connect_patiently(place, key, seconds), given)
     except (OSError, EOFError, ValueError):
         return ""

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 from tf2npu.files.directory import Directory
 
 VARIABLE = "RANK_TABLE_FILE"
+_FIRST_ADDRESS = IPv4Address("192.168.100.100")
+"""Of the first device; no device has an address here, and each has one of its own."""
+_ADDRESSES_APART = 256
+"""From a server to the next."""
 
 
 def rank_table(folder: Path, n_ranks: int) -> dict[str, str]:
@@ -22,10 +27,10 @@ def rank_table(folder: Path, n_ranks: int) -> dict[str, str]:
 
 def table_of(hosts: Sequence[str], n_devices: int) -> dict[str, Any]:
     """A rank table of layout 1.0, whose ranks are numbered host by host.  Source: HCCL's documentation."""
-    servers = []
+    servers, apart = [], max(_ADDRESSES_APART, n_devices)
     for number, host in enumerate(hosts):
         devices = [
-            {"device_id": str(i), "device_ip": f"192.168.{100 + number}.{100 + i}", "rank_id": str(number * n_devices + i)}
+            {"device_id": str(i), "device_ip": str(_FIRST_ADDRESS + number * apart + i), "rank_id": str(number * n_devices + i)}
             for i in range(n_devices)
         ]
         servers.append({"server_id": host, "device": devices})

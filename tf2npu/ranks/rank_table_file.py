@@ -6,11 +6,12 @@ Source: the layouts of HCCL's documentation: 1.0 with servers, the older ones of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tf2npu.files.bounded_read import read_at_most
+from tf2npu.ranks.rank_table_rules import Entry, TableRules
 
 _MOST_BYTES = 16 << 20
 """Of a table: one of 32,768 ranks has 4 MB."""
@@ -33,13 +34,13 @@ def servers_of(table: dict[str, Any], size: int | None, shown: str) -> tuple[str
         raise ValueError(f'{shown}: "status" is {table.get("status")!r:.40}: a table in use has "{_COMPLETED}"')
     if "super_pod_list" in table:
         raise ValueError(f'{shown}: "super_pod_list": super-pods are not simulated; write a table of layout 1.0')
-    servers = [_address(server) for server, _ in _devices(table, shown)]
-    count = str(table.get("server_count", ""))
-    if count and "server_list" in table and count != str(len(table["server_list"])):
-        raise ValueError(f'{shown}: "server_count" is {count:.20}, and "server_list" has {len(table["server_list"])}')
+    devices = list(_devices(table, shown))
+    rules = TableRules(table, shown)
+    rules.check(devices)
+    servers = [_address(server) for server, _ in devices]
     if not servers or len(servers) != (size or len(servers)):
         raise ValueError(f"{shown}: it has {len(servers)} devices, and RANK_SIZE is {size}: make them equal")
-    numbers = list(_rank_ids(table, shown))
+    numbers = list(_rank_ids(table, devices, rules))
     _check_numbers(sorted(numbers), len(servers), shown)
     return tuple(server for _, server in sorted(zip(numbers, servers, strict=True)))
 
@@ -53,11 +54,12 @@ def place_in_pod(path: Path, pod: str, device: int) -> int | None:
     table = _read(path, shown)
     if "group_list" not in table:
         return None
-    pods = []
-    for place, (instance, one) in enumerate(_devices(table, shown)):
+    devices, pods = list(_devices(table, shown)), []
+    TableRules(table, shown).check(devices)
+    for (instance, one), number in zip(devices, _counted(devices), strict=True):
         pods.append(str(instance.get("pod_name")))
-        if pods[-1] == pod and str(one.get("device_id")) == str(device):
-            return place
+        if pods[-1] == pod and int(one["device_id"]) == device:
+            return number
     if pod in pods:
         raise ValueError(f'{shown}: "pod_name" {pod!r:.60} has no "device_id" {device}')
     raise ValueError(
@@ -99,19 +101,23 @@ def _address(server: dict[str, Any]) -> str:
     return str(server.get("host_ip") or server.get("server_id", ""))
 
 
-def _rank_ids(table: dict[str, Any], shown: str) -> Iterator[int]:
-    """The numbers that the table gives; layouts without numbers count their devices."""
-    instances = [one for group in table.get("group_list", ()) for one in group["instance_list"]]
-    if "server_list" in table:
-        given = [device.get("rank_id") for _, device in _devices(table, shown)]
-    elif all("rank_id" in one for one in instances):
-        given = [one["rank_id"] for one in instances]
-    else:
-        given = [str(number) for number, _ in enumerate(_devices(table, shown))]
-    for number in map(str, given):
-        if not (number.isascii() and number.isdecimal() and len(number) < 10):
-            raise ValueError(f'{shown}: "rank_id" is {number:.40}: write a whole number')
-        yield int(number)
+def _rank_ids(table: dict[str, Any], devices: Sequence[Entry], rules: TableRules) -> Iterator[int]:
+    """The numbers that the table gives.  Raises: ValueError."""
+    if "server_list" not in table and "deploy_mode" not in table:
+        yield from _counted(devices)
+        return
+    for server, device in devices:
+        text = rules.text(device if "server_list" in table else server, "rank_id")
+        if not (text.isascii() and text.isdecimal() and len(text) < 10):
+            raise ValueError(f'{rules.shown}: "rank_id" is {text:.40}: write a whole number')
+        yield int(text)
+
+
+def _counted(devices: Sequence[Entry]) -> list[int]:
+    """The numbers of a table that gives none: HCCL counts server by server, in the order of their names, and device by device."""
+    order = sorted(range(len(devices)), key=lambda i: (devices[i][0]["server_id"], int(devices[i][1]["device_id"])))
+    numbers = dict(zip(order, range(len(order)), strict=True))
+    return [numbers[i] for i in range(len(devices))]
 
 
 def _objects(place: Any, key: str, shown: str) -> list[dict[str, Any]]:
