@@ -5,7 +5,7 @@ Source: TensorFlow's executor (dead tensors of control flow of version 1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from npu_runtime.graph.disjoint import DisjointSets
@@ -14,10 +14,13 @@ from npu_runtime.graph.ops import ANY_INPUT, MERGES, SWITCHES, Liveness
 from npu_runtime.graph.order import topological
 
 
-def liveness_of_groups(graph: Graph, groups: DisjointSets) -> dict[str, Liveness]:
-    """Of every node, where what happens inside a group is its own affair.  groups: the loops at least, whose edges are cycles."""
+def liveness_of_groups(graph: Graph, groups: Iterable[Sequence[Node]]) -> dict[str, Liveness]:
+    """Of every node, where what happens inside a group is its own affair.
+
+    groups: producers first, see `in_order`; the loops at least are groups, whose edges are cycles.
+    """
     known: dict[str, Liveness] = {}
-    for members in in_order(graph, groups):
+    for members in groups:
         inside = {node.name for node in members} if len(members) > 1 else frozenset()
         liveness = frozenset().union(*(liveness_before(graph, node, known, inside) for node in members))
         known.update((node.name, liveness) for node in members)

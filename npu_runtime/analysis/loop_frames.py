@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import ENTERS, EXITS
 from npu_runtime.graph.order import followers, predecessors
@@ -28,6 +29,14 @@ def loop_frames(graph: Graph) -> dict[str, str]:
                 stacks[follower] = outside
                 work.append(follower)
     return _outermost(graph, stacks)
+
+
+def loop_groups(frames: Mapping[str, str]) -> DisjointSets:
+    """A set for each loop.  frames: the outermost frame of the nodes inside one."""
+    groups = DisjointSets()
+    for name, frame in frames.items():
+        groups.join(name, f"frame {frame}")
+    return groups
 
 
 def _frame_after(node: Node, stack: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from npu_runtime.prediction.memory_curve import memory_curve
 from npu_runtime.prediction.request import PredictionRequest
 from npu_runtime.prediction.scaling import scaling_of, step_of_ranks
 from npu_runtime.prediction.shares import shares_of
+from npu_runtime.prediction.training_steps import Shapes
 from npu_runtime.simulation.compiled_model import Ranks, untuned
 from npu_runtime.simulation.device_compiler import Target
 from npu_runtime.simulation.ran_step import RanStep
@@ -24,7 +25,6 @@ VERSION = "1.0"
 MODEL_ERROR = 0.16
 """Share of a step's time by which the model may err.  Source: the largest error of a published step when the model is fitted
 to all others, 15.2 %, rounded up to the next whole per cent (`python -m benchmarks.fit_device_model`, docs/device_model.md)."""
-Shapes = tuple[tuple[int, ...], ...]
 SUNK_ITERATIONS = 100
 """Steps of a loop on the device, for the comparison with one issue a step."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from npu_runtime.analysis.liveness import liveness_of, liveness_of_groups
+from npu_runtime.analysis.liveness import in_order, liveness_of, liveness_of_groups
+from npu_runtime.analysis.loop_frames import loop_groups
 from npu_runtime.graph.disjoint import DisjointSets
-from npu_runtime.graph.ir import Graph, Node, Value
+from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import MERGES, SWITCHES, Liveness
 from npu_runtime.graph.order import followers
 
@@ -21,10 +22,7 @@ class BranchGroups:
 
     def __init__(self, graph: Graph, frames: Mapping[str, str]) -> None:
         self._graph, self._frames = graph, frames
-        loops = DisjointSets()
-        for name, frame in frames.items():
-            loops.join(name, f"frame {frame}")
-        self._liveness = liveness_of_groups(graph, loops)
+        self._liveness = liveness_of_groups(graph, in_order(graph, loop_groups(frames)))
         self._after = followers(graph)
         self.enclosed: set[str] = set()
         """Names of the nodes of conditionals that a group has taken in."""
@@ -70,5 +68,5 @@ class BranchGroups:
     def _readers_of_sides(self, switch: Node, common: Liveness) -> Iterable[str]:
         for reader in self._after.get(switch.name, ()):
             values = [value for value in self._graph[reader].inputs if value.node == switch.name]
-            if any(liveness_of(self._graph, Value(*value), self._liveness) - common for value in values):
+            if any(liveness_of(self._graph, value, self._liveness) - common for value in values):
                 yield reader

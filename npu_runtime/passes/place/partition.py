@@ -16,7 +16,7 @@ from npu_runtime.analysis.host_values import (
     returns_reference,
     runs_on_host,
 )
-from npu_runtime.analysis.liveness import in_order, liveness_before, sources
+from npu_runtime.analysis.liveness import in_order, liveness_before, liveness_of_groups, sources
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED, HostCall, Liveness
@@ -43,15 +43,11 @@ def partition(graph: Graph, groups: DisjointSets) -> Partition:
 
     graph: pruned, `host_reason` set on host nodes.  groups: what must not be parted, see placement.atomic_groups.
     """
-    result = Partition()
     order = in_order(graph, groups)
+    result = Partition(liveness=liveness_of_groups(graph, order))
     for members in order:
-        inside = {node.name for node in members} if len(members) > 1 else frozenset()
-        liveness = frozenset().union(*(liveness_before(graph, node, result.liveness, inside) for node in members))
         time = max(_earliest(graph, node, members, result.times) for node in members)
-        for node in members:
-            result.times[node.name] = time
-            result.liveness[node.name] = liveness
+        result.times.update((node.name, time) for node in members)
     _delay_host_nodes(graph, order, result.times)
     result.calls = _collect_calls(graph, result)
     return result

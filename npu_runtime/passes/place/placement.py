@@ -8,7 +8,7 @@ from typing import Any
 
 from npu_runtime import dtypes as dt
 from npu_runtime.analysis.host_only_ops import TEXT, WISH, is_by_nature, nature_of
-from npu_runtime.analysis.loop_frames import loop_frames
+from npu_runtime.analysis.loop_frames import loop_frames, loop_groups
 from npu_runtime.errors import Unimplemented
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -148,9 +148,7 @@ def _refuse_dtype(dtype: str) -> str | None:
 
 def atomic_groups(graph: Graph, frames: Mapping[str, str], reasons: Mapping[str, str]) -> DisjointSets:
     """Nodes that must run together: a loop; on the host also the users of one stack or tensor array, a chain of variants."""
-    groups = DisjointSets()
-    for name, frame in frames.items():
-        groups.join(name, f"frame {frame}")
+    groups = loop_groups(frames)
     for node in graph:
         for value in node.inputs:
             if (value.node in reasons or node.name in reasons) and _is_of_step(graph, value):
