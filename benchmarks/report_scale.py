@@ -65,15 +65,15 @@ class Figure:
         return self.found <= self.most
 
 
-def write_figures(document: Path, folder: Path, share: float) -> list[Figure]:
-    """Seconds, memory of the largest process, and size. share: of the speed that is asked for."""
+def write_figures(document: Path, folder: Path) -> list[Figure]:
+    """Seconds, memory of the largest process, and size."""
     words = [sys.executable, "-m", "tf2npu", "report", str(document), "--format", "html", "--report", str(folder)]
     measured = subprocess.run([sys.executable, "-c", _MEASURE, *words], stdout=subprocess.PIPE, check=True, text=True)
     seconds, memory, code = map(float, measured.stdout.split())
     assert code in (0, 1), code
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return [
-        Figure("report --format html", seconds, 30 / share, "s"),
+        Figure("report --format html", seconds, 30, "s"),
         Figure("memory of the writer", memory / 1024, 400, "MB"),
         Figure("all files of the report", size / 1e6, 250, "MB"),
     ]
@@ -96,7 +96,7 @@ def size_figures(folder: Path) -> list[Figure]:
     ]
 
 
-def browser_figures(folder: Path, profile: Path, repeats: int, share: float) -> list[Figure]:
+def browser_figures(folder: Path, profile: Path, repeats: int) -> list[Figure]:
     found: dict[tuple[str, float, str], list[float]] = {}
     browser = Browser(profile)
     for name in ("index.html", "findings.html", "files.html", "apis.html", "decisions.html"):
@@ -107,16 +107,16 @@ def browser_figures(folder: Path, profile: Path, repeats: int, share: float) -> 
                 taken = browser.ask(_TIMED.format(script), waits=True)
                 found.setdefault((f"{name}: {action}", most, "ms"), []).append(taken)
     browser.close()
-    return [Figure(name, statistics.median(taken), most / share, unit) for (name, most, unit), taken in found.items()]
+    return [Figure(name, statistics.median(taken), most, unit) for (name, most, unit), taken in found.items()]
 
 
-def figures(n_files: int, n_findings: int, repeats: int, share: float = 1.0) -> list[Figure]:
-    """All figures of a report of that size. share: of the speed that is asked for."""
+def figures(n_files: int, n_findings: int, repeats: int) -> list[Figure]:
+    """All figures of a report of that size."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         write_json(large_report(n_files, n_findings), place / "report.json")
-        written = write_figures(place / "report.json", place / "report", share)
-        return [*written, *size_figures(place / "report"), *browser_figures(place / "report", place / "profile", repeats, share)]
+        written = write_figures(place / "report.json", place / "report")
+        return [*written, *size_figures(place / "report"), *browser_figures(place / "report", place / "profile", repeats)]
 
 
 def main() -> int:

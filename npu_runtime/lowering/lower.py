@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.device.chip import Chip
@@ -23,19 +24,26 @@ ELSEWHERE = frozenset({AI_CPU, COLLECTIVE, RUNTIME})
 
 @dataclass(frozen=True, eq=False)
 class LoweredTask:
-    """ops: that it does.  head: which of them gives it its type.  inputs, outputs: tensors that enter and leave it.  read,
-    written: of these what costs a transfer, not what its readers compute again from smaller tensors.
+    """ops: that it does.  head: which of them gives it its type.  inputs, outputs: tensors that enter and leave it.
     work: of the AI cores, None for another engine.  body: the tasks of one turn of a loop.
     """
 
     ops: tuple[ChipOp, ...]
     head: ChipOp
-    read: tuple[Tensor, ...]
-    written: tuple[Tensor, ...]
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     work: CoreWork | None
     body: tuple[LoweredTask, ...] = ()
+
+    @cached_property
+    def read(self) -> tuple[Tensor, ...]:
+        """The inputs that cost a transfer, not those that are computed again from smaller tensors."""
+        return transferred(self.inputs)
+
+    @cached_property
+    def written(self) -> tuple[Tensor, ...]:
+        """The outputs that cost a transfer, not those that their readers compute again."""
+        return transferred(self.outputs)
 
     @property
     def name(self) -> str:
@@ -65,10 +73,7 @@ def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Te
     made = []
     for region in regions:
         head, inputs, outputs = head_of(region), inputs_of(region), outputs_of(region, readers, kept)
-        read, written = transferred(inputs), transferred(outputs)
-        work = None if head.pattern in ELSEWHERE else region_work(region, read, written)
+        work = None if head.pattern in ELSEWHERE else region_work(region, transferred(inputs), transferred(outputs))
         body = tuple(lower(head.attrs["loop"].graph, chip)) if head.op == WHILE else ()
-        made.append(
-            LoweredTask(tuple(region), head, tuple(read), tuple(written), tuple(inputs), tuple(outputs), work, body)
-        )  # fmt: skip
+        made.append(LoweredTask(tuple(region), head, tuple(inputs), tuple(outputs), work, body))
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.vector import VECTOR_BYTES
@@ -30,12 +30,12 @@ def outputs_of(region: list[ChipOp], readers: dict[Tensor, list[ChipOp]], fetche
     return [t for t in made if t in fetched or any(reader not in inside for reader in readers.get(t, [])) or not readers.get(t)]
 
 
-def transferred(tensors: list[Tensor]) -> list[Tensor]:
+def transferred(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
     """Of tensors that cross the border of a region those that cross it in memory."""
-    return [tensor for tensor in tensors if not is_recomputed(tensor)]
+    return tuple(tensor for tensor in tensors if not is_recomputed(tensor))
 
 
-def region_work(region: list[ChipOp], read: list[Tensor], written: list[Tensor]) -> CoreWork:
+def region_work(region: list[ChipOp], read: Sequence[Tensor], written: Sequence[Tensor]) -> CoreWork:
     """What a region that is one task of the AI cores has to do."""
     head = head_of(region)
     read_bytes, written_bytes = _read_bytes(region, read), sum(t.n_bytes for t in written) + _updated_bytes(head)
@@ -57,7 +57,7 @@ def _updated_bytes(op: ChipOp) -> float:
     return sum(t.n_bytes for t in op.inputs if t.storage.is_variable) if op.pattern == UPDATE else 0.0
 
 
-def _read_bytes(region: list[ChipOp], read: list[Tensor]) -> float:
+def _read_bytes(region: list[ChipOp], read: Sequence[Tensor]) -> float:
     head = region[0]
     if head.op in _PARTLY_READ:
         return 2 * sum(t.n_bytes for t in head.outputs)

@@ -45,6 +45,7 @@ IN_ORDER = (
     Typed("python out/train.py", r"loss \d.*100\.00 % of .* on the device"),
     Typed("tf2npu run out/train.py", r"loss \d"),
     Typed("tf2npu run", r"the profile is in", words=f"tf2npu run {RECORDED} out/train.py", is_in_readme=False),
+    Typed("tf2npu convert train.py out --distributed tf", r"NPU421.*1 file: 1 converted", 1),
     Typed("tf2npu predict train.py --soc 910A,910B2 --report out/time", r"predicted for Ascend910A.*Where the time goes"),
     Typed("tf2npu profile PROF_*", r"Where the time goes"),
     Typed("tf2npu profile --compare", r"TransData", words="tf2npu profile --compare PROF_* PROF_*", is_in_readme=False),
