@@ -6,12 +6,13 @@
 # make docs    the documents as a site, with pictures of real reports, in build/site (a minute); nothing in it is loaded from outside
 # make new-rule NAME=frozen_graphs TOPIC=session [ID=NPU9xx] [MATCH=tensorflow.some.api]     a rule to fill in, and what else it needs
 # make new-kernel OP=Dawsn TOPIC=elementwise [FILE=special]            a kernel to fill in, and what else it needs
-# make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 5)
-# make networks 1,000 networks made at random, three steps of training each beside TensorFlow (make test makes 40)
-# make conditions 3,000 programs of nested control flow made at random, each beside TensorFlow (make test makes 60)
-# make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 1,700)
+# make whole   the tests of make test with all their examples, seeds and cases, and those that only repeat
+# make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 2)
+# make networks 1,000 networks made at random, three steps of training each beside TensorFlow (make test makes 10)
+# make conditions 3,000 programs of nested control flow made at random, each beside TensorFlow (make test makes 15)
+# make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 500)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
-# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 500 each)
+# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 125 each)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
 # make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults, estimates and the converter on every
 #              Python (two hours), then over public code that is brought; exit 77 where it is absent
@@ -28,7 +29,7 @@ CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter
 READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project tests/cli)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout unit shim converter-environments converter-suite acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -102,7 +103,11 @@ converter-environments: $(STAMP)
 converter-suite: $(STAMP)
 	.ci/converter_suite $(PYTHON) -m "not one_python" $(READING_TESTS)
 
-acceptance: $(STAMP) rank-checkpoints rank-training graphs networks conditions kernels fuzz soak suites precision faults comparing checks effort report-scale converter-everywhere
+# All that tests/how_many.py leaves out of make test (an hour and a half).
+whole: export TF2NPU_WHOLE_TESTS = 1
+whole: unit shim
+
+acceptance: $(STAMP) whole rank-checkpoints rank-training graphs networks conditions kernels fuzz soak suites precision faults comparing checks effort report-scale converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
 
 # Two ranks that save in one folder, twenty times: it was a race.
@@ -205,7 +210,7 @@ SEED ?= 1
 fuzz: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_converter --programs 20000 --seed $(SEED) --corpora $(CODE)
 
-# Damaged files through every reader of files that others write (make test has 500 each).
+# Damaged files through every reader of files that others write (make test has 125 each).
 fuzz-readers: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_readers --trials 20000 --seed $(SEED)
 

@@ -1,6 +1,6 @@
 """What a step of each network with a published step time asks of the chip's cores, as the compiler lowers it.
 
-    python -m benchmarks.published_works > works.json      a minute on one core
+    python -m benchmarks.published_works [NETWORK ...] > works.json      all take a minute on one core
 
 The compiler needs TensorFlow, the cost model does not: who fits or tests the model reads the JSON, in a process of its own.
 """
@@ -26,9 +26,9 @@ SOC, PRECISION = "Ascend910A", "allow_mix_precision"
 """The chip and the mode of those runs: "Ascend 910" and "mixed" where they are published."""
 
 
-def load_works() -> Works:
-    """The works of all networks, compiled in a process of its own.  Raises: CalledProcessError if that fails."""
-    command = [sys.executable, "-m", "benchmarks.published_works"]
+def load_works(*networks: str) -> Works:
+    """The works of some networks or of all, compiled in a process of its own.  Raises: CalledProcessError if that fails."""
+    command = [sys.executable, "-m", "benchmarks.published_works", *networks]
     return read_works(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
@@ -48,8 +48,8 @@ def main() -> None:
     from benchmarks.models import published
 
     made = {}
-    for network, batches in NETWORKS.items():
-        for batch in batches:
+    for network in sys.argv[1:] or NETWORKS:
+        for batch in NETWORKS[network]:
             counted = _compiled_works(getattr(published, network), batch)
             made[f"{network} {batch}"] = [{"count": n, "work": asdict(work)} for work, n in counted.items()]
     json.dump(made, sys.stdout)

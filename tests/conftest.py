@@ -11,6 +11,7 @@ import unittest
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.how_many import IS_WHOLE, drawn
 from tests.needs import onednn_environment, why_no_root
 
 # TensorFlow's kernels are those of oneDNN on every processor.
@@ -18,7 +19,7 @@ for variable, value in onednn_environment().items():
     os.environ.setdefault(variable, value)
 
 # A busy machine is no defect: no test fails because an example took long to draw or to run.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("patient", deadline=None, max_examples=drawn(100), suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run of the continuous integration; a developer's runs go on looking for new ones.
 settings.register_profile("ci", settings.get_profile("patient"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
@@ -43,6 +44,16 @@ def needs_root():
 
 def pytest_addoption(parser):
     parser.addoption("--regen", action="store_true", help="rewrite golden files that differ, then fail listing them")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what `make whole` runs, and counts it among what was not selected."""
+    if IS_WHOLE:
+        return
+    left_out = [item for item in items if item.get_closest_marker("whole")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -6,8 +6,9 @@ import pytest
 
 from benchmarks.fuzzing.reader_trials import failures
 from benchmarks.fuzzing.readers import readers
+from tests.how_many import drawn
 
-SEED, TRIALS, TRIALS_OF_SLOW = 20261128, 500, 100
+SEED, TRIALS, TRIALS_OF_SLOW = 20261128, drawn(500), drawn(100)
 """`make acceptance` has 20,000 of each."""
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.converter.test_golden import convert_folder
+from tests.how_many import drawn
 from tf2npu.config import Config
 from tf2npu.convert import convert_source
 
@@ -73,7 +74,7 @@ configs = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=drawn(300), deadline=None, derandomize=True)
 @given(module=modules, project=st.sampled_from(PROJECTS), config=configs)
 def test_a_second_conversion_changes_nothing(module: str, project: dict[str, str], config: Config) -> None:
     files = {path: text.encode() for path, text in {**project, "m.py": module}.items()}

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
 from tf2npu.cli import cli
 from tf2npu.convert import convert_source, gather_facts
 from tf2npu.findings import Level, Status
@@ -265,7 +266,7 @@ def test_no_depth_is_a_defect(depth: int) -> None:
         assert not any("defect" in finding.message for finding in result.findings)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(st.integers(0, 2**32))
 def test_a_damaged_notebook_is_converted_or_named_and_never_a_defect(seed: int) -> None:
     rnd = random.Random(seed)

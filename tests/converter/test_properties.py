@@ -13,15 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.fuzzing import checks, examples, grammar, mutations, removals
+from tests.how_many import drawn
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
 
 pytestmark = pytest.mark.one_python
 
-PROFILE = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+PROFILE = settings(max_examples=drawn(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-WIDE = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+WIDE = settings(max_examples=drawn(150), deadline=None, suppress_health_check=list(HealthCheck))
 
 SPELLINGS = [
     ("import tensorflow as tf", "tf"),

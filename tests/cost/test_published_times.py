@@ -56,6 +56,14 @@ def documented(errors: dict[str, float], left_out: dict[str, float]) -> list[str
     return [name for name in errors if said.get(name) != wanted(name)]
 
 
+def test_a_step_of_resnet101_takes_its_published_time():
+    """`make whole` looks at the others, the fit and the document: it compiles eight networks."""
+    target = next(target for target in NETWORKS if target.workload == "resnet101")
+    error = Model([target], published_works.load_works("resnet101")).error(target, load_fitted())
+    assert abs(error) <= END_TO_END
+
+
+@pytest.mark.whole
 def test_steps_take_their_published_time():
     """One test, since it compiles eight networks: a minute."""
     model, fitted = Model(TARGETS, published_works.load_works()), load_fitted()

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.decisions.made import decided
+from tests.how_many import drawn
 from tests.report.samples import result
 from tf2npu.decisions import document
 from tf2npu.report.build import build
@@ -61,13 +62,13 @@ def test_what_is_damaged_newer_or_foreign_is_refused(change, told):
     assert told in refused(change(GOOD))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(st.integers(0, len(GOOD) - 3))
 def test_a_file_that_was_cut_off_is_refused(at):
     refused(GOOD[:at])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_do_harm(data):
     with pytest.raises(document.NotDecisions):

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.how_many import IS_WHOLE, drawn
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,20 +19,20 @@ def faultless(module: str, *options: str) -> str:
 
 
 def test_any_change_of_a_file_may_be_the_last():
-    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "10")
+    faultless("kill_conversion", "--each-write", "--data", "link", "--every", str(10 if IS_WHOLE else 60))
 
 
 def test_each_file_is_old_or_new_and_a_rerun_equals_a_clean_run():
-    faultless("kill_conversion", "--kills", "8")
+    faultless("kill_conversion", "--kills", str(drawn(8)))
 
 
 def test_a_disk_without_room_costs_no_original_and_no_whole_file(needs_root):
-    faultless("full_disk", "--trials", "8")
+    faultless("full_disk", "--trials", str(drawn(8)))
 
 
 def test_two_conversions_at_once_never_mix():
-    faultless("simultaneous_conversions", "--pairs", "5")
+    faultless("simultaneous_conversions", "--pairs", "5" if IS_WHOLE else "2")
 
 
 def test_nothing_outside_changes_whatever_is_planted():
-    faultless("planted_trees", "--plantings", "40")
+    faultless("planted_trees", "--plantings", str(drawn(40)))

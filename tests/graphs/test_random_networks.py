@@ -1,6 +1,6 @@
 """Networks made at random from a seed train on the device as on TensorFlow: losses, outputs, gradients and variables.
 
-TF2NPU_RANDOM_NETWORKS=1000 (make acceptance) draws so many instead of 40. One alone: -k network17.
+TF2NPU_RANDOM_NETWORKS=1000 (make acceptance) draws so many instead of 10. One alone: -k network17.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from tests.graphs.check import distance, initialize, load, read
 from tests.graphs.drawing import Draw, Network
 from tests.graphs.random_images import image_network
 from tests.graphs.random_sequences import sequence_network
+from tests.how_many import drawn
 from tests.runtime.device import compile_in_another_way, device_session
 
-N_NETWORKS = int(os.environ.get("TF2NPU_RANDOM_NETWORKS", "40"))
+N_NETWORKS = int(os.environ.get("TF2NPU_RANDOM_NETWORKS", str(drawn(40))))
 N_STEPS = 3
 TOLERANCE = 1e-4
 """Norm of a difference over the norm of TensorFlow's value, as for the graphs that were written by hand."""

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
+from tests.how_many import drawn
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=6)
 
@@ -24,7 +25,7 @@ def bound_bits(parts: list[Any], name: str) -> int:
     return sum(1 << i for i, part in enumerate(parts) if isinstance(part, slice) and getattr(part, name) is None)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(st.data())
 def test_strided_slice_is_python_s_indexing(data: st.DataObject) -> None:
     shape = data.draw(SHAPES)
@@ -49,7 +50,7 @@ def test_strided_slice_is_python_s_indexing(data: st.DataObject) -> None:
     assert kernel.infer(specs, masks) == [x[index].shape]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 @given(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=40), st.data())
 def test_sum_is_the_sum(shape: tuple[int, ...], data: st.DataObject) -> None:
     axes = data.draw(st.lists(st.integers(0, len(shape) - 1), unique=True))
@@ -62,7 +63,7 @@ def test_sum_is_the_sum(shape: tuple[int, ...], data: st.DataObject) -> None:
     assert (np.abs(made - expected) <= 1e-6 * magnitude + 1e-12).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=40))
 def test_large_and_small_broadcasts_are_numpy_s(shapes: hnp.BroadcastableShapes) -> None:
     x, y = (values(shape) for shape in shapes.input_shapes)
@@ -70,7 +71,7 @@ def test_large_and_small_broadcasts_are_numpy_s(shapes: hnp.BroadcastableShapes)
     np.testing.assert_array_equal(made, np.asarray(x - y))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(hnp.array_shapes(min_dims=2, max_dims=5, min_side=1, max_side=30), st.data())
 def test_transpose_is_numpy_s(shape: tuple[int, ...], data: st.DataObject) -> None:
     perm = data.draw(st.permutations(range(len(shape))))
@@ -79,7 +80,7 @@ def test_transpose_is_numpy_s(shape: tuple[int, ...], data: st.DataObject) -> No
     np.testing.assert_array_equal(made, x.transpose(perm))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 @given(SHAPES, SHAPES)
 def test_broadcast_gradient_args_sum_back_to_the_operands(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     try:

@@ -33,13 +33,14 @@ from npu_runtime.kernels.conv.zero_windows import blank_windows
 from npu_runtime.kernels.fused import bias_activation
 from npu_runtime.kernels.linalg import gemm_unpacked
 from npu_runtime.kernels.windows.windows import Axis, Layout, phases
+from tests.how_many import drawn
 from tests.kernels import oracle
 from tests.kernels.cases.conv.conv import COLUMNS, FEW_CHANNELS, ONE_CHANNEL, SMALL_IMAGES, WINOGRAD
 from tests.kernels.cases.conv.conv_gradients import gradients
 from tests.kernels.harness import Case, arr, call, case
 from tests.kernels.test_oracle import RELATIVE, assert_matches
 
-few = settings(deadline=None, max_examples=60)
+few = settings(deadline=None, max_examples=drawn(60))
 COLUMN = COLUMNS[0].inputs[0].shape, COLUMNS[0].inputs[1].shape
 
 
@@ -108,7 +109,7 @@ def assert_gradients_are_adjoint(one: Case) -> None:
         assert abs(_inner(dw, other_w) - _inner(dy, by_w)) < 2e-5 * scale
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=drawn(30))
 @given(convolutions())
 def test_gradients_with_dilation_are_adjoint(one: Case) -> None:
     assert_gradients_are_adjoint(one)
@@ -133,7 +134,7 @@ def nchw(x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(x.transpose(0, 3, 1, 2))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=drawn(30))
 @given(convolutions(most_dilation=1))
 def test_channels_first_is_the_transposed_result(one: Case) -> None:
     """TensorFlow's CPU has no NCHW convolution: its NHWC one, transposed, is the judge."""
@@ -237,7 +238,7 @@ def test_a_value_that_is_not_finite_stays_within_its_windows(
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=drawn(200))
 def test_blank_windows_are_those_that_sum_to_zero(data: st.DataObject) -> None:
     """Against TensorFlow's sums of windows of positive numbers."""
     extents = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 9)))

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from npu_runtime.kernels.conv import depthwise_sums
 from npu_runtime.kernels.threads import parallel
 from npu_runtime.kernels.windows.windows import Axis, spans
+from tests.how_many import drawn
 from tests.kernels import oracle
 from tests.kernels.cases.conv.depthwise import triple
 from tests.kernels.harness import Case, arr, call
 from tests.kernels.test_convolutions import channels_first, judged, nchw
 from tests.kernels.test_oracle import assert_matches
 
-few = settings(deadline=None, max_examples=60)
+few = settings(deadline=None, max_examples=drawn(60))
 small = st.integers(1, 4)
 
 

@@ -1,7 +1,7 @@
 """Calls drawn at random from every family of kernels against TensorFlow's CPU kernels.
 
-A derandomised thousand in every run; TF2NPU_GENERATED_CASES=6000 (make acceptance) draws so many different ones and prints
-how many of which op there were.
+Derandomised, 250 in every run and a thousand in `make whole`; TF2NPU_GENERATED_CASES=6000 (make acceptance) draws so many
+different ones and prints how many of which op there were.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
 from tests.kernels.generated import arrays, batch, elementwise, gradients, numbers, state, sums
 
 FAMILIES = {**elementwise.FAMILIES, **arrays.FAMILIES, **sums.FAMILIES, **state.FAMILIES}
 BATCH = 25
 """Calls that share a TensorFlow session."""
-WANTED = int(os.environ.get("TF2NPU_GENERATED_CASES", "1000"))
+WANTED = int(os.environ.get("TF2NPU_GENERATED_CASES", str(drawn(1000))))
 MOST_OPS = 200
 """Ops of the largest family at most: the functions that gradients are taken of are 110."""
 ROUNDS = max(1, -(-WANTED * 7 // (5 * BATCH * len(FAMILIES))))

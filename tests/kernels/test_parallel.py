@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_info
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.threads import parallel
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch, set_n_threads
+from tests.how_many import drawn
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +33,7 @@ def pieces_of(n: int, grain: int) -> list[tuple[int, int]]:
     return sorted(seen)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=drawn(50))
 @given(st.integers(0, 500), st.integers(1, 600))
 def test_pieces_cover_the_range_once_and_fit_the_grain(n: int, grain: int) -> None:
     pieces = pieces_of(n, grain)

@@ -15,6 +15,7 @@ from npu_runtime.kernels.fused.pooled_relu_gradient import max_pool_relu_grad
 from npu_runtime.kernels.pool import pool_routing
 from npu_runtime.kernels.pool.pooling import avg_pool, max_pool
 from npu_runtime.kernels.pool.pooling_gradients import avg_pool_grad, max_pool_grad
+from tests.how_many import drawn
 from tests.kernels import oracle
 from tests.kernels.cases.pool.pooling_gradients import of_forward
 from tests.kernels.harness import Case, arr, call, case
@@ -40,7 +41,7 @@ def both(one: Case) -> list[Case]:
     return [one, of_forward(one)]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=drawn(100))
 @given(pools())
 def test_any_pool_and_its_gradient(one: Case) -> None:
     for each in both(one):
@@ -50,7 +51,7 @@ def test_any_pool_and_its_gradient(one: Case) -> None:
 HARD = st.sampled_from([0.0, 0.0, 0.0, np.nan, -np.inf, np.inf, -1.0])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=drawn(150))
 @given(pools(), st.sampled_from([1, 40, 1 << 18]), HARD, st.booleans())
 def test_gradient_of_a_maximum_in_bands(one: Case, elements: int, hard: float, is_behind_relu: bool) -> None:
     """Any number of bands, windows with ties and without numbers; alone, and with the gradient of a Relu before the pool."""
@@ -77,7 +78,7 @@ def nchw(x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(x.transpose(0, 3, 1, 2))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=drawn(30))
 @given(pools())
 def test_channels_first_is_the_transposed_result(one: Case) -> None:
     """TensorFlow's CPU pools channels-last images only: that result, transposed, is the judge."""

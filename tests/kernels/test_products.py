@@ -14,6 +14,7 @@ from npu_runtime.kernels.conv import im2col
 from npu_runtime.kernels.fused import packed_weights
 from npu_runtime.kernels.linalg import batch_matmul, epilogue, gemm_unpacked, matmul, serial_products
 from npu_runtime.kernels.threads import parallel
+from tests.how_many import drawn
 from tests.kernels.harness import arr
 
 SIZES = {
@@ -33,7 +34,7 @@ LAYOUTS = {"rows": lambda x: x, "columns": np.asfortranarray, "part": lambda x: 
     st.integers(0, 200), st.integers(0, 12), st.integers(0, 12),
     st.sampled_from(sorted(LAYOUTS)), st.sampled_from(sorted(LAYOUTS)), st.sampled_from([16, 300, 4000]), st.booleans(),
 )  # fmt: skip
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=drawn(80))
 def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small: int, is_wide: bool) -> None:
     a, b = LAYOUTS[left](arr(m, k)), LAYOUTS[right](arr(k, n, seed=1))
     out = np.full((m, n + 3 if is_wide else n), np.nan, np.float32)[:, :n]
@@ -51,7 +52,7 @@ def test_stacks_of_any_size(m: int, k: int, n: int, left: str, right: str, small
     st.integers(1, 30), st.integers(1, 50), st.integers(0, 70), st.sampled_from(sorted(LAYOUTS)), st.booleans(),
     st.sampled_from([1, 500, 10**6]), st.booleans(),
 )  # fmt: skip
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=drawn(80))
 def test_few_rows_by_pieces_of_any_size(m: int, k: int, n: int, left: str, is_turned: bool, small: int, is_wide: bool) -> None:
     """Whole numbers, whose sums are exact in any order."""
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n, seed=1).round()
@@ -65,7 +66,7 @@ def test_few_rows_by_pieces_of_any_size(m: int, k: int, n: int, left: str, is_tu
 @given(
     st.integers(1, 40), st.integers(1, 50), st.integers(0, 70), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
 )  # fmt: skip
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=drawn(40))
 def test_a_product_turned_around(m: int, k: int, n: int, left: str, is_part: bool, is_wide: bool) -> None:
     """Whole numbers, whose sums are exact in any order."""
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
@@ -79,7 +80,7 @@ def test_a_product_turned_around(m: int, k: int, n: int, left: str, is_part: boo
     st.integers(1, 40), st.integers(1, 50), st.integers(0, 900), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
     st.sampled_from([1, 70, 10**6]),
 )  # fmt: skip
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=drawn(60))
 def test_a_small_matrix_times_a_wide_one(m: int, k: int, n: int, left: str, is_part: bool, ends: bool, small: int) -> None:
     """Whole numbers, whose sums are exact in any order; what ends a product sees each of its columns once."""
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n + 5, seed=1).round()[:, 2 : n + 2]
@@ -96,7 +97,7 @@ def test_a_small_matrix_times_a_wide_one(m: int, k: int, n: int, left: str, is_p
     st.integers(1, 60), st.integers(1, 50), st.integers(4, 40), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
     st.sampled_from([1, 60, 1500]), st.integers(5, 60),
 )  # fmt: skip
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=drawn(100))
 def test_a_large_product_by_panels(
     m: int, k: int, n: int, left: str, is_part: bool, is_wide: bool, small: int, longest: int
 ) -> None:
@@ -112,7 +113,7 @@ def test_a_large_product_by_panels(
 @given(
     st.integers(1, 60), st.integers(1, 50), st.integers(1, 40), st.sampled_from(sorted(LAYOUTS)), st.booleans(), st.booleans(),
 )  # fmt: skip
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=drawn(80))
 def test_panels_over_the_threads(m: int, k: int, n: int, left: str, is_turned: bool, ends: bool) -> None:
     """Whole numbers, whose sums are exact in any order; what ends a product sees each element once."""
     a, b = LAYOUTS[left](arr(m, k).round()), arr(k, n, seed=1).round()
@@ -140,7 +141,7 @@ def test_which_products_go_by_panels() -> None:
     st.integers(1, 5), st.integers(1, 40), st.integers(1, 12), st.integers(1, 12), st.sampled_from(sorted(LAYOUTS)),
     st.booleans(), st.sampled_from([1, 100, 10**6]),
 )  # fmt: skip
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=drawn(60))
 def test_batches_in_parts_of_their_rows(n: int, m: int, k: int, cols: int, left: str, is_shared: bool, small: int) -> None:
     """Whole numbers, whose sums are exact in any order."""
     x = LAYOUTS[left](arr(n * m, k).round()).reshape(n, m, k)
@@ -159,7 +160,7 @@ def test_batches_in_parts_of_their_rows(n: int, m: int, k: int, cols: int, left:
     st.sampled_from([0, 10**4, 10**6]),
     st.booleans(),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=drawn(60))
 def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, small: int, by_panels: bool) -> None:
     """Whole numbers, whose sums are exact in any order."""
     a, b = LAYOUTS[left](arr(n, m).round()), arr(n, k, seed=1).round()
@@ -178,7 +179,7 @@ def test_products_that_sum_over_many_rows(n: int, m: int, k: int, left: str, sma
 @example(64, 700, 1024, False, False, False, 2)  # turned around
 @example(1139, 32, 275, False, False, False, 3)  # columns and rows beside whole vectors
 @example(1300, 3, 1200, False, False, False, 4)  # pieces that are not packed
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=drawn(60))
 def test_bits_do_not_depend_on_the_number_of_threads(
     m: int, k: int, n: int, left: bool, right: bool, ends: bool, count: int
 ) -> None:
@@ -216,7 +217,7 @@ def test_stacks_are_made_where_blas_knows_small_products() -> None:
     st.integers(1, 30), st.integers(1, 50), st.integers(0, 200), st.sampled_from(sorted(LAYOUTS)), st.booleans(),
     st.sampled_from([0, 700, 10**6]), st.booleans(),
 )  # fmt: skip
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=drawn(80))
 def test_products_with_a_matrix_in_panels(m: int, k: int, n: int, left: str, ends: bool, small: int, is_part: bool) -> None:
     """Whole numbers, whose sums are exact in any order; bias and activation as of the fused product."""
     a, wide, bias = LAYOUTS[left](arr(m, k).round()), arr(k, n + 3, seed=1).round(), arr(n, seed=2).round()

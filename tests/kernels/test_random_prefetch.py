@@ -14,6 +14,7 @@ from npu_runtime.kernels.random import random_prefetch
 from npu_runtime.kernels.random.normals import normals, uniform_float32
 from npu_runtime.kernels.random.philox import Stream, fill
 from npu_runtime.kernels.random.random_prefetch import fill_ahead
+from tests.how_many import drawn
 from tests.kernels.test_random import assert_same_bits
 
 LOGITS = np.log([[0.1, 0.2, 0.7], [0.5, 0.25, 0.25]]).astype(np.float32)
@@ -54,7 +55,7 @@ def _runs(sizes: Sequence[int]) -> list[np.ndarray]:
     return made
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=drawn(50), deadline=None)
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**128 - 1), st.integers(1, 40), st.integers(1, 90))
 def test_wherever_the_stream_is(key: int, counter: int, size: int, n_calls: int) -> None:
     """Also across the end of 32 and of 128 bits."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.kernels.threads import tiling
 from npu_runtime.kernels.threads.tiling import run_tiled
+from tests.how_many import drawn
 
 MOST_TILES = 5000
 """Calls of a body in one example, each some 10 microseconds: four axes of 70 in tiles of one element take minutes."""
@@ -31,7 +32,7 @@ def broadcasts(draw: st.DrawFn) -> tuple[tuple[int, ...], list[tuple[int, ...]],
     return shape, inputs, tile
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=drawn(200))
 @given(broadcasts(), st.booleans())
 def test_tiles_give_what_one_call_gives(drawn: tuple[tuple[int, ...], list[tuple[int, ...]], int], is_strided: bool) -> None:
     shape, inputs, tile = drawn

@@ -17,6 +17,7 @@ from npu_runtime.kernels.base import all_kernels
 from npu_runtime.kernels.elementwise.rounding import ROUND, round_to_grid
 from npu_runtime.kernels.fused.elementwise_regions import body_of
 from npu_runtime.kernels.threads import parallel
+from tests.how_many import drawn
 
 TYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
@@ -55,7 +56,7 @@ def test_every_half_number_and_what_lies_between(dtype: str) -> None:
     assert_same_bits(round_to_grid(x, dtype=dtype, source="x"), wanted(x, dtype))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=drawn(60), deadline=None)
 @given(
     st.sampled_from(sorted(TYPES)),
     hnp.arrays(np.uint32, hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=7), elements=st.integers(0, 2**32 - 1)),

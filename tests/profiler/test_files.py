@@ -15,6 +15,7 @@ from npu_runtime.profiler.aic_metrics import GROUPS
 from npu_runtime.profiler.collection import write_profile
 from npu_runtime.profiler.profiling_options import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun, DeviceTask, ModelRun
+from tests.how_many import drawn
 from tests.profiler import runs
 from tests.profiler.reader import (
     COUNTERS,
@@ -241,7 +242,7 @@ def device_runs(draw) -> DeviceRun:
     return DeviceRun("Ascend910A", models=models)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=drawn(25), deadline=None)
 @given(run=device_runs())
 def test_any_run_is_written_consistently(run: DeviceRun, tmp_path_factory):
     check_all(profile_of(run, tmp_path_factory.mktemp("any")))

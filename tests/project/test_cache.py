@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
 from tests.report import samples
 from tf2npu.config import Config
 from tf2npu.convert import gather_facts
@@ -134,7 +135,7 @@ def test_what_is_no_entry_is_not_found_and_is_replaced(tmp_path, value, caplog):
     assert found_when_stored(tmp_path, whole) == RESULT
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=drawn(60))
 @given(st.data())
 def test_one_wrong_byte_is_seen(tmp_path, data):
     if not (tmp_path / "results.sqlite").exists():

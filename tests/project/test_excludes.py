@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.walk import Kind, walk
 
@@ -55,7 +56,7 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=drawn(80), deadline=None)
 @given(st.dictionaries(st.sampled_from(["", "a", "a/b", "build"]), st.lists(LINES, min_size=1, max_size=4), min_size=1))
 def test_git_agrees(tmp_path_factory, ignores):
     root = repository(tmp_path_factory.mktemp("r"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.how_many import some
 from tests.report import samples
 from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.one_python
 AXE = Path(__file__).parent.parent / "fixtures" / "axe" / "axe.min.js"
 SIZES = {"screen": {"width": 1280, "height": 800}, "telephone": {"width": 390, "height": 800}}
+SIGHTS = [(theme, size) for size in SIZES for theme in ("light", "dark")]
 FOCUS = """
 (() => {
   const at = document.activeElement, style = getComputedStyle(at);
@@ -70,8 +72,7 @@ def opened(chromium: Browser, path: Path, **how: Any) -> Page:
     return page
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "size"), some(SIGHTS, 3))
 def test_axe_finds_nothing_on_any_page(chromium, pages, theme, size):
     told = []
     for path in pages:

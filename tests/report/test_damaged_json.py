@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_json import CHECK, RUN
 from tf2npu.report import as_html, as_json, as_xlsx, folder
@@ -75,13 +76,13 @@ def is_shown_or_refused(text: str) -> None:
     localized(report, "zh")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), st.sampled_from(VALUES))
 def test_one_wrong_value_is_named_or_harmless(place, value):
     is_shown_or_refused(json.dumps(changed(place, value)))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=drawn(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32))
 def test_many_wrong_values_and_missing_keys(seed):
     rnd = random.Random(seed)

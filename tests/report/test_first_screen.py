@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.how_many import some
 from tests.report import samples
 from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
@@ -55,7 +56,7 @@ REPORTS: dict[str, Callable[[], Report]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=REPORTS)
+@pytest.fixture(scope="module", params=some(REPORTS, 2))
 def report(request, tmp_path_factory) -> tuple[str, Path]:
     """Its name and its folder."""
     target = tmp_path_factory.mktemp("report")

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_json import RUN
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
@@ -255,7 +256,7 @@ def test_same_input_same_bytes_also_by_way_of_json():
     assert once == list(as_html.Pages(as_json.load(as_json.render(report))).texts())
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=50)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=drawn(50))
 @given(samples.reports)
 def test_any_report_gives_well_formed_pages(report):
     for name, text in as_html.Pages(report).texts():

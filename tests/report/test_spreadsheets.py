@@ -11,6 +11,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_html import Page, shows
 from tests.report.test_json import RUN
@@ -185,7 +186,7 @@ def test_the_bytes_are_the_same_whenever_they_are_made():
     assert b"dcterms" not in archive.read("docProps/core.xml").replace(b"xmlns:dcterms", b"")
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=25)
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=drawn(25))
 @given(samples.reports)
 def test_any_report_is_a_workbook(openpyxl, report):
     book = sheets(openpyxl, report)

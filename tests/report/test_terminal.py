@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rich.cells import cell_len
 
+from tests.how_many import drawn as drawn_examples
 from tests.report import samples
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
@@ -148,7 +149,7 @@ def test_markup_of_a_user_is_no_markup():
     assert "[bold red]x[/] :smile: [link=http://a]b[/link] <U+001B>[31m" in text and "[red]a.py:1:1" in text
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=drawn_examples(40), suppress_health_check=list(HealthCheck))
 @given(samples.reports)
 def test_nothing_hostile_reaches_a_terminal_and_no_place_is_lost(report: Report):
     plain = SEQUENCE.sub("", drawn(report, 80, volume="verbose"))

@@ -17,6 +17,7 @@ from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator, communicator
 from npu_runtime.collectives.coordinator import Coordinator
 from npu_runtime.errors import FailedPrecondition
+from tests.how_many import drawn
 
 DTYPES = ("float32", "int32", "int64", "int8")
 NUMPY = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max}
@@ -54,7 +55,7 @@ def arrays_of(draw, shape, n_ranks):
     return [(rng.standard_normal(shape) * 4).astype(dtype) for _ in range(n_ranks)]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=drawn(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_reductions_gathers_and_broadcasts(world, data):
     """Also those that travel beside the message, and groups in another order than the world."""
@@ -78,7 +79,7 @@ def test_reductions_gathers_and_broadcasts(world, data):
         np.testing.assert_array_equal(got, brought[root])
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=drawn(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_exchanges_of_parts(world, data):
     """The matrix of what each rank sends to each, in both forms; what arrives is the column of the receiver."""

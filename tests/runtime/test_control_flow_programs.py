@@ -1,6 +1,6 @@
 """Programs of nested control flow, drawn from seeds, on the device as on TensorFlow: values, types, variables, calls of Python.
 
-TF2NPU_CONTROL_FLOW_PROGRAMS=3000 (make acceptance) draws so many instead of 60. One alone: -k program17.
+TF2NPU_CONTROL_FLOW_PROGRAMS=3000 (make acceptance) draws so many instead of 15. One alone: -k program17.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from tests.how_many import drawn
 from tests.runtime.control_flow_programs import Program, draw
 from tests.runtime.device import compile_in_another_way, device_session
 
-N_PROGRAMS = int(os.environ.get("TF2NPU_CONTROL_FLOW_PROGRAMS", "60"))
+N_PROGRAMS = int(os.environ.get("TF2NPU_CONTROL_FLOW_PROGRAMS", str(drawn(60))))
 
 
 @dataclass

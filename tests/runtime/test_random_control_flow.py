@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf
 from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
 from tests.runtime.device import device_of, device_session, leave_extents_open
 
 Value = Any
@@ -96,7 +97,7 @@ PROGRAMS = st.recursive(st.sampled_from(LEAVES), wider, max_leaves=5)
 
 
 @given(PROGRAMS, st.booleans(), st.booleans(), st.booleans())
-@settings(max_examples=20, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=drawn(20), deadline=None, phases=[Phase.explicit, Phase.generate])
 def test_same_as_tensorflow(program: Program, is_functional: bool, use_resource: bool, is_open: bool) -> None:
     """is_open: as compiled for feeds of any extent."""
     (tf.enable_control_flow_v2 if is_functional else tf.disable_control_flow_v2)()

@@ -11,6 +11,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.how_many import drawn
+
 RNG = np.random.RandomState(0)
 X = RNG.randn(7, 5).astype(np.float32)
 
@@ -164,7 +166,7 @@ def test_other_misuse_of_dropout(graph):
 
 
 @given(shape=st.lists(st.integers(1, 9), min_size=1, max_size=3), keep_prob=st.floats(0.2, 0.9))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=drawn(15), deadline=None)
 def test_masks_are_applied_bit_by_bit(shape, keep_prob):
     from npu_bridge.helper import helper
 

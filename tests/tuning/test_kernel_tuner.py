@@ -15,6 +15,7 @@ from npu_runtime.kernels.conv import conv_gradients
 from npu_runtime.kernels.linalg import matmul, product_trials
 from npu_runtime.kernels.windows.windows import Layout
 from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
+from tests.how_many import drawn
 from tests.kernels.cases.conv.conv_gradients import gradients
 from tests.kernels.harness import Case, arr
 from tests.kernels.test_convolutions import assert_same_as_tensorflow, convolutions
@@ -62,7 +63,7 @@ def test_every_algorithm_of_a_convolution_gives_tensorflows_numbers(n: int) -> N
     tuner = Nth(n)
 
     @given(convolutions(1))
-    @settings(deadline=None, max_examples=25)
+    @settings(deadline=None, max_examples=drawn(25))
     def check(one: Case) -> None:
         for case in (one, *gradients(one)):
             assert_same_as_tensorflow(case)
@@ -75,7 +76,7 @@ def test_every_algorithm_of_a_convolution_gives_tensorflows_numbers(n: int) -> N
 @given(
     st.integers(0, 15), st.integers(1, 90), st.integers(1, 90), st.integers(1, 300), st.booleans(), st.booleans(), st.booleans()
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=drawn(150))
 def test_every_way_of_a_product_gives_the_same(n: int, m: int, k: int, columns: int, left: bool, right: bool, ends: bool) -> None:
     """Whole numbers, whose sums are exact in any order."""
     a, b = arr(m, k).round(), arr(k, columns, seed=1).round()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from npu_runtime.kernels.fused.elementwise_regions import REGION, assign_buffers
 from npu_runtime.passes.fuse.fuse_elementwise import fuse_elementwise
 from npu_runtime.passes.simplify.fold_constants import fold_constants
+from tests.how_many import drawn
 from tests.kernels.oracle import plain_session
 from tests.passes.graphs import imported
 from tests.runtime.device import device_session
@@ -58,7 +59,7 @@ def build(recipe: list[tuple[int, int, int]], inputs: list[tf.Tensor]) -> list[t
 
 
 @given(recipes(), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=drawn(40), deadline=None)
 def test_fusing_changes_no_bit(recipe: list[tuple[int, int, int]], sees_inside: bool) -> None:
     random = np.random.default_rng(3)
     shapes = [(ROWS, COLUMNS), (COLUMNS,), (ROWS, 1), ()]

@@ -19,6 +19,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.schedule.assign_streams import StreamPlan, assign_streams, find_subgraphs
 from npu_runtime.session import run_log
+from tests.how_many import drawn
 from tests.runtime.device import device_of, device_session
 
 OPS = ("MatMul", "Relu", "Unique", "HcomA", "HcomB", "Identity", "Switch", "HostOp")
@@ -57,7 +58,7 @@ def launches_before(graph: Graph, plan: StreamPlan, name: str) -> set[str]:
 
 
 @given(graphs(), CHIPS, LIMITS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 def test_every_edge_between_streams_has_its_event(graph: Graph, chip: Any, limits: dict[str, int]) -> None:
     plan = planned(graph, chip, limits)
     order = {name: index for index, name in enumerate(graph.nodes)}
@@ -76,7 +77,7 @@ def test_every_edge_between_streams_has_its_event(graph: Graph, chip: Any, limit
 
 
 @given(graphs(), CHIPS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 def test_subgraphs_are_of_one_engine_without_cycles_and_maximal(graph: Graph, chip: Any) -> None:
     plan = planned(graph, chip)
     assert sorted(name for members in plan.subgraphs for name in members) == sorted(plan.streams)
@@ -103,7 +104,7 @@ def has_cycle(edges: set[tuple[int, int]]) -> bool:
 
 
 @given(graphs(), CHIPS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=drawn(100), deadline=None)
 def test_who_gets_which_stream(graph: Graph, chip: Any) -> None:
     plan = planned(graph, chip)
     for name, stream in plan.streams.items():
@@ -119,7 +120,7 @@ def test_who_gets_which_stream(graph: Graph, chip: Any) -> None:
 
 
 @given(graphs(), CHIPS, LIMITS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 def test_an_engine_has_as_many_streams_as_it_may(graph: Graph, chip: Any, limits: dict[str, int]) -> None:
     plan, plain = planned(graph, chip, limits), planned(graph, chip)
     assert plan.subgraphs == plain.subgraphs

@@ -9,11 +9,12 @@ from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.schedule.plan_memory import FOREVER, plan_memory
+from tests.how_many import drawn
 from tests.passes.graphs import ELEMENTWISE, programs
 
 
 @given(programs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=drawn(150), deadline=None)
 def test_buffers_alive_at_one_time_never_overlap(program: tuple[Graph, list[Node]]) -> None:
     """Executes the plan symbolically: every read must find the bytes that its writer left there."""
     graph, order = program

@@ -22,6 +22,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.threads.background import Background
 from npu_runtime.passes.schedule import plan_overlap
 from npu_runtime.passes.schedule.plan_memory import FOREVER, plan_memory
+from tests.how_many import drawn
 from tests.passes.graphs import programs
 from tests.runtime.device import device_of, device_session
 
@@ -87,7 +88,7 @@ class Meaning:
 
 
 @given(training_steps(), st.randoms(use_true_random=False))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=drawn(300), deadline=None)
 def test_a_step_beside_others_may_run_whenever_it_gets_to(program: tuple[Graph, list[Node]], chance: random.Random) -> None:
     graph, order = program
     planned = plan_overlap.plan_overlap(graph, order)
@@ -152,7 +153,7 @@ def overlapped_programs(draw: Any) -> tuple[Graph, list[Node], dict[str, int]]:
 
 
 @given(overlapped_programs())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=drawn(200), deadline=None)
 def test_what_a_running_step_reads_and_writes_is_its_own(program: tuple[Graph, list[Node], dict[str, int]]) -> None:
     graph, order, ends = program
     plan = plan_memory(graph, order, dict.fromkeys(graph.fetches, FOREVER), ends)

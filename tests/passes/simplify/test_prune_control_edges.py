@@ -17,6 +17,7 @@ from npu_runtime.passes.simplify.fold_constants import fold_constants
 from npu_runtime.passes.simplify.forward_identities import forward_identities
 from npu_runtime.passes.simplify.merge_duplicates import merge_duplicates
 from npu_runtime.passes.simplify.prune_control_edges import prune_control_edges
+from tests.how_many import drawn
 from tests.passes.graphs import imported
 from tests.runtime.device import device_session
 
@@ -141,7 +142,7 @@ def test_what_differs_is_not_merged() -> None:
 OPS = ("add", "mul", "tanh", "identity", "tuple", "assign", "read")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=drawn(60))
 @given(st.lists(st.tuples(st.sampled_from(OPS), st.integers(0, 30), st.integers(0, 30)), min_size=2, max_size=14))
 def test_any_ordered_program_gives_what_tensorflow_gives(recipe: list[tuple[str, int, int]]) -> None:
     """Values, gated values and updates of a variable; each update waits for all that stands before it, so no race is left."""

@@ -1,0 +1,27 @@
+"""How much of a long test `make test` runs: a part, the same in every run; `make whole`, which acceptance has, runs all of it.
+
+A part is for what only repeats: examples that hypothesis draws, seeds, and cases of a list that differ in nothing but size.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+IS_WHOLE = bool(os.environ.get("TF2NPU_WHOLE_TESTS"))
+SHARE = 4
+"""One of so many is run, which halves the time of `make test`: drawn examples alone were two fifths of it."""
+FEWEST = 5
+
+Case = TypeVar("Case")
+
+
+def drawn(whole: int) -> int:
+    """How many of `whole` examples are drawn."""
+    return whole if IS_WHOLE else max(whole // SHARE, min(whole, FEWEST))
+
+
+def some(cases: Iterable[Case], share: int = SHARE) -> list[Case]:
+    """One of each `share` cases, the first of all among them."""
+    return list(cases) if IS_WHOLE else list(cases)[::share]
