@@ -6,10 +6,11 @@ A part is for what only repeats: examples that hypothesis draws, seeds, and case
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from typing import TypeVar
 
-IS_WHOLE = bool(os.environ.get("TF2NPU_WHOLE_TESTS"))
+IS_WHOLE = bool(os.environ.get("TF2NPU_WHOLE_TESTS")) or "--regen" in sys.argv
 SHARE = 4
 """One of so many is run, which halves the time of `make test`: drawn examples alone were two fifths of it."""
 FEWEST = 5

@@ -9,6 +9,7 @@ import pytest
 from tests.check.forked_check import checked
 from tests.check.plant import clean, judged
 from tests.check.plants import PLANTS
+from tests.how_many import some
 
 CHOSEN = (
     "dense_session LeakyRelu conversion", "dense_session y conversion", "conv_norm_session AvgPool conversion",
@@ -21,7 +22,7 @@ CHOSEN = (
 BY_NAME = {plant.name: plant for plant in PLANTS}
 
 
-@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("name", some(CHOSEN, 2))
 def test_node_line_and_cause_of_a_planted_error_are_named(name: str, tmp_path: Path):
     found = judged(BY_NAME[name], tmp_path)
     assert found.has_node and found.has_line and found.has_cause, f"{found}\n{found.checked.text}"

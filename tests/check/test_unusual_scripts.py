@@ -37,6 +37,24 @@ class Checked(NamedTuple):
     def run(self, name: str) -> Any:
         return next(run for run in self.document["runs"] if run["run"] == name)
 
+CHANNELS_FIRST = """
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+random = np.random.RandomState(0)
+x, y = tf.placeholder(tf.float32, [4, 3, 12, 12]), tf.placeholder(tf.int64, [4])
+net = tf.layers.conv2d(x, 6, 3, data_format="channels_first")
+net = tf.layers.batch_normalization(net, axis=1, training=True)
+net = tf.layers.max_pooling2d(tf.nn.relu(net), 2, 2, data_format="channels_first")
+net = tf.layers.separable_conv2d(net, 4, 3, data_format="channels_first")
+loss = tf.losses.sparse_softmax_cross_entropy(y, tf.layers.dense(tf.reduce_mean(net, [2, 3]), 5))
+step = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, tf.train.get_or_create_global_step())
+with tf.train.MonitoredTrainingSession() as session:
+    for _ in range(3):
+        session.run(step, {x: random.rand(4, 3, 12, 12), y: random.randint(0, 5, 4)})
+"""
+
 
 def check(folder: Path, script: str, *words: str) -> Checked:
     source, temporary = folder / "source", folder / "temporary"
@@ -120,6 +138,23 @@ def test_a_script_that_makes_no_step_is_told_of(tmp_path: Path, script: str, sai
     assert checked.code == 3
     assert said in checked.said
     assert "/_check/" not in checked.said
+
+
+def test_images_with_the_channels_first_are_checked_where_the_cpu_has_no_kernels_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without oneDNN TensorFlow convolves and pools channels-last images alone, in a finalized graph as well."""
+    script = tmp_path / "channels_first.py"
+    script.write_text(CHANNELS_FIRST)
+    with monkeypatch.context() as changed:
+        changed.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
+        plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "tf2npu", "check", "--out", tmp_path / "check", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert plain.returncode == 1 and "NHWC" in plain.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = [line for line in done.stdout.splitlines() if "agrees" in line]
+    assert [line.split()[0] for line in runs] == ["B", "C", "D", "E,"]
 
 
 def test_a_process_that_never_ends_is_ended(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
+from tests.how_many import some
 from tf2npu.config import Config
 from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import Status
@@ -35,7 +36,7 @@ of_this_python = pytest.mark.one_python if sys.version_info < (3, 11) else lambd
 
 
 @of_this_python
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(STDLIB).as_posix())
+@pytest.mark.parametrize("path", some(FILES), ids=lambda p: p.relative_to(STDLIB).as_posix())
 def test_standard_library_file(path: Path) -> None:
     source = decode(path.read_bytes())
     data = source.encode(source.text + TAIL)
@@ -48,7 +49,7 @@ def test_standard_library_file(path: Path) -> None:
     cst.parse_module(text)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("library", some(LIBRARIES, 2))
 @pytest.mark.parametrize("mode", ["none", "tf"])
 def test_library_converts_twice_to_the_same(library: str, mode: str) -> None:
     """Every third file, to bound the time; the facts are those of all files."""

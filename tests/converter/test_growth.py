@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from benchmarks.growth import SOURCES
+from tests.how_many import IS_WHOLE
 from tf2npu import convert_source
 from tf2npu.findings import Status
 
@@ -20,6 +21,10 @@ NESTED = {
     "calls of a chain",
 }  # LibCST's parser, which cannot be counted
 SHAPES = sorted(SOURCES.keys() - NESTED - {"characters of a string"})
+
+
+SIZES = (1, 80, 160) if IS_WHOLE else (1, 30, 60)
+"""How many of a shape are counted: as one costs more than the next, of the second and third the first is taken off."""
 
 
 def lines_run(work) -> int:
@@ -45,7 +50,7 @@ def test_work_grows_with_the_source(shape):
     make, _ = SOURCES[shape]
     name = "x.ipynb" if shape == "cells of a notebook" else "x.py"
     convert_source(make(2), name)  # what is made once a process
-    small, one, two = (lines_run(partial(convert_source, make(n), name)) for n in (1, 80, 160))
+    small, one, two = (lines_run(partial(convert_source, make(n), name)) for n in SIZES)
     assert math.log2((two - small) / (one - small)) < 1.15
 
 
@@ -64,6 +69,7 @@ def test_what_libcst_nests_and_python_does_not_is_converted(text):
 
 
 @pytest.mark.one_python
+@pytest.mark.whole
 def test_a_cell_that_nests_deeply():
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SOURCES["elif"][0](12_000)}
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})

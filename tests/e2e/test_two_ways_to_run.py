@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from tests.e2e.conftest import TF2NPU
 from tests.e2e.programs import PROGRAMS, ProgramUnderTest
+from tests.how_many import some
 
 
 def run(command: list[str | Path], program: ProgramUnderTest, out: Path, model_dir: Path) -> None:
@@ -43,7 +44,7 @@ def scalars(folder: Path) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", some(PROGRAMS, 3), ids=lambda program: program.name)
 def test_both_ways_give_the_same_bits(program, converted, tmp_path):
     run([sys.executable], program, converted(program), tmp_path / "python")
     run([TF2NPU, "run"], program, converted(program), tmp_path / "launcher")

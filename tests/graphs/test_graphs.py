@@ -24,7 +24,7 @@ N_FREE_STEPS = 20
 TOLERANCE = 1e-4
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", some(GRAPHS, 2))
 def test_graph(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     outcome = compare(GRAPHS[name], N_STEPS, tmp_path)
     assert set(OP_TYPES[name]) <= set(outcome.op_types.values())
@@ -35,7 +35,7 @@ def test_graph(name: str, tmp_path: Path, record_property: Callable[[str, object
     record_property("figure", f"graph  {summary(name, outcome, farthest)}{curve}")
 
 
-@pytest.mark.parametrize("name", some(GRAPHS))
+@pytest.mark.parametrize("name", some(GRAPHS, 7))
 def test_graph_for_feeds_of_any_extent(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs that serve ever new shapes know less before a step, and give the same numbers."""
     leave_extents_open(monkeypatch)

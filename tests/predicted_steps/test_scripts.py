@@ -5,6 +5,7 @@ import json
 import jsonschema
 import pytest
 
+from tests.how_many import some
 from tests.predicted_steps import scripts
 from tf2npu.prediction import document
 
@@ -16,7 +17,7 @@ ENDING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ENDING)
+@pytest.mark.parametrize("name", some(ENDING, 3))
 def test_a_script_ends_as_it_would_by_itself(predict, name):
     done, found, _ = predict(ENDING[name], shapes_only=True)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr[-3000:]

@@ -72,7 +72,7 @@ def opened(chromium: Browser, path: Path, **how: Any) -> Page:
     return page
 
 
-@pytest.mark.parametrize(("theme", "size"), some(SIGHTS, 3))
+@pytest.mark.parametrize(("theme", "size"), some(SIGHTS))
 def test_axe_finds_nothing_on_any_page(chromium, pages, theme, size):
     told = []
     for path in pages:

@@ -56,7 +56,7 @@ REPORTS: dict[str, Callable[[], Report]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=some(REPORTS, 2))
+@pytest.fixture(scope="module", params=some(REPORTS, 3))
 def report(request, tmp_path_factory) -> tuple[str, Path]:
     """Its name and its folder."""
     target = tmp_path_factory.mktemp("report")

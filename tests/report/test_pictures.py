@@ -13,6 +13,7 @@ that the pictures hold where Chromium's letters are DejaVu, as on a Debian with 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.how_many import some
 from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
 from tf2npu.convert import convert_source
@@ -166,9 +168,7 @@ def share_of_others(page: Page, decoder: Page, name: str, width: int, theme: str
     return pictures.share_of_others(pictures.read(golden_path(name, width, theme)), pictures.taken(page, HEIGHTS[width], decoder))
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", HEIGHTS)
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("name", "width", "theme"), some(itertools.product(PAGES, HEIGHTS, THEMES), 3))
 def test_a_page_looks_as_its_golden_picture(opened, decoder, pages, request, name: str, width: int, theme: str) -> None:
     from tests.report import pictures
 

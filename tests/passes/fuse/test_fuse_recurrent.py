@@ -10,6 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.executor.loop import turns_of
+from tests.how_many import some
 from tests.runtime.device import device_of, device_session
 
 UNITS, WIDTH = 5, 4
@@ -118,7 +119,7 @@ def kernels(name: str, is_trained: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("lengths", [None, [6, 0, 2], [1, 3, 3]], ids=["whole", "of any length", "short"])
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", some(CELLS, 2))
 def test_cells_of_tensorflow_forward_and_trained(cell: str, lengths: list[int] | None, tmp_path: Any) -> None:
     x = tf.placeholder(tf.float32, [3, 6, WIDTH])
     length = None if lengths is None else tf.placeholder(tf.int32, [3])
@@ -162,7 +163,7 @@ def test_gradients_of_the_first_state_and_of_the_input(cell: str, tmp_path: Any)
     assert check(tf.gradients(loss, [x, *first, *tf.trainable_variables()]), feed, tmp_path) == kernels(cell, True)
 
 
-@pytest.mark.parametrize(("batch", "turns"), [(1, 6), (3, 1), (1, 1), (2, 0), (40, 30)])
+@pytest.mark.parametrize(("batch", "turns"), some([(1, 6), (3, 1), (2, 0), (40, 30), (1, 1)], 2))
 @pytest.mark.parametrize("cell", ["BasicLSTMCell", "GRUCell"])
 def test_sequences_of_any_extent(cell: str, batch: int, turns: int, tmp_path: Any) -> None:
     x = tf.placeholder(tf.float32, [batch, turns, WIDTH])

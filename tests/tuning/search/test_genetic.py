@@ -14,6 +14,7 @@ from npu_runtime.device.chip import load_chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.search.genetic import tune_product
 from tests.cost.shapes import product
+from tests.how_many import some
 from tests.tuning.search.drawn_works import drawn_works
 from tests.tuning.search.tiling_walk import TilingWalk
 
@@ -26,8 +27,8 @@ ODD = CoreWork(product(1000, 1000, 1000), 0.0, 0.0, 0.0)
 
 @pytest.mark.one_python
 def test_two_hundred_products_come_near_the_fastest_tiling():
-    works = drawn_works()
-    assert len(works) == 200
+    assert len(drawn_works()) == 200
+    works = some(drawn_works(), 5)  # chips take turns
     ratios, without_start = [], []
     for work, chip in works:
         found = tune_product(work, chip)

@@ -16,6 +16,7 @@ from npu_runtime.tuning.search.schedule_space import ScheduleSpace
 from npu_runtime.tuning.search.tree_search import TreeSearch
 from npu_runtime.tuning.search.vector_search import MOST_EVALUATIONS, tune_vector
 from tests.cost.shapes import product
+from tests.how_many import some
 from tests.tuning.search.drawn_works import drawn_vector_works
 
 NEAR, NEAR_SHARE, ROUNDING = 1.05, 0.95, 1e-12
@@ -34,8 +35,8 @@ def test_every_schedule_of_the_space_fits_and_the_default_is_one(name: str):
 
 @pytest.mark.one_python
 def test_two_hundred_vector_works_come_near_the_fastest_schedule():
-    works = drawn_vector_works()
-    assert len(works) == 200
+    assert len(drawn_vector_works()) == 200
+    works = some(drawn_vector_works(), 5)  # chips take turns
     n_near, n_gained = 0, 0
     for work, chip in works:
         found = tune_vector(work, chip)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
+from npu_bridge._check.cpu_layouts import fetched, with_transposes
 from npu_bridge._check.step_graph import Asked
 from npu_bridge._sessions import callable_of_runs, without_optimizers
 from npu_bridge._training_requests import executed, trains
@@ -56,7 +57,7 @@ def passing() -> Iterator[None]:
 def run_plain(session: Any, asked: Asked, feeds: Mapping[str, np.ndarray], extra: Sequence[str] = ()) -> list[Any]:
     """A run on TensorFlow.  extra: further tensors to fetch.  Returns what asked fetches, then the extra ones."""
     element = session.graph.as_graph_element
-    fetches = [element(name) for name in (*asked.fetches, *extra)]
+    fetches = [fetched(element(name)) for name in (*asked.fetches, *extra)]
     targets = [element(name) for name in asked.targets]
     with passing():
         return list(session.run([fetches, targets], {element(name): value for name, value in feeds.items()})[0])
@@ -72,7 +73,7 @@ def for_the_cpu(config: Any) -> config_pb2.ConfigProto:
 
 def _init(self: Any, target: str = "", graph: Any = None, config: Any = None) -> None:
     setattr(self, USERS_CONFIG, config)
-    _original["__init__"](self, target, graph, for_the_cpu(config))
+    _original["__init__"](self, target, graph, with_transposes(for_the_cpu(config), graph))
 
 
 def _is_step(session: Any, asked: Asked) -> bool:
