@@ -26,7 +26,7 @@ DOCS_STAMP = $(VENV)/.docs-installed
 # A worker that has nothing left takes tests from the other; else the suite's last minute is one worker alone.
 WORKERS = -n 2 --dist worksteal
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
-READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project tests/cli)
+READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
 .PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
