@@ -120,11 +120,11 @@ rank-launchers: $(STAMP)
 
 # Eight ranks on both engines, three times each, beside one process with the batch of all (half an hour).
 rank-training: $(STAMP)
-	TF2NPU_RANK_TRAINING=8 $(PYTHON) -m pytest -s -v tests/shim/test_rank_training.py
+	TF2NPU_WHOLE_TESTS=1 TF2NPU_RANK_TRAINING=8 $(PYTHON) -m pytest -s -v tests/shim/test_rank_training.py
 
 # Twenty-one training graphs, step by step beside TensorFlow.
 graphs: $(STAMP)
-	TF2NPU_GRAPH_STEPS=20 $(PYTHON) -m pytest tests/graphs
+	TF2NPU_WHOLE_TESTS=1 TF2NPU_GRAPH_STEPS=20 $(PYTHON) -m pytest tests/graphs
 
 # Convolutional networks and sequence models of random layers and optimizers (half an hour).
 networks: $(STAMP)

@@ -37,6 +37,7 @@ class Checked(NamedTuple):
     def run(self, name: str) -> Any:
         return next(run for run in self.document["runs"] if run["run"] == name)
 
+
 CHANNELS_FIRST = """
 import numpy as np
 import tensorflow.compat.v1 as tf

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from tests import fork_server
+from tests.how_many import some
 from tests.shim.conftest import checked, plain_environment
 from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
 from tests.shim.test_launch import TF2NPU, launch, script  # noqa: F401
@@ -105,7 +106,7 @@ def variables(printed: str) -> list[list[np.ndarray]]:
     return [[np.array(value, np.float32) for value in json.loads(line)] for line in lines if line.startswith("[[")]
 
 
-@pytest.mark.parametrize("how", OPTIMIZERS)
+@pytest.mark.parametrize("how", some(OPTIMIZERS, 2))
 def test_two_ranks_train_as_one_process_on_the_whole_batch(script, plain, how):  # noqa: F811
     """Each rank reads half of every batch and begins with other variables, which rank 0's replace.
 
@@ -153,7 +154,7 @@ def horovod_by_hand() -> np.ndarray:
     return w
 
 
-@pytest.mark.parametrize("kind", HOROVOD)
+@pytest.mark.parametrize("kind", some(HOROVOD, 2))
 def test_a_converted_horovod_script_trains_on_two_ranks(script, tmp_path, kind):  # noqa: F811
     script(HOROVOD[kind], "src/train.py")
     convert = [TF2NPU, "convert", "src", "out", "--distributed", "horovod"]
