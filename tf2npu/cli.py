@@ -14,7 +14,7 @@ from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
 from tf2npu.help_page import LANGUAGE_VARIABLE, CommandGroup
-from tf2npu.option_types import Devices, Formats, addresses
+from tf2npu.option_types import DeviceCounts, Formats, addresses
 from tf2npu.script_words import RunCommand, ScriptCommand
 
 EXIT_LEFT, EXIT_USAGE, EXIT_FAILED, EXIT_INTERNAL, EXIT_INTERRUPTED = 1, 2, 3, 70, 130
@@ -242,7 +242,7 @@ def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], repo
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME[,NAME]", help="Chips to predict for.")
 @click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
 @click.option(
-    "--devices", type=Devices(), default="1", show_default=True, metavar="N[,N]", help="Numbers of devices, for the scaling."
+    "--devices", type=DeviceCounts(), default="1", show_default=True, metavar="N[,N]", help="Numbers of devices, for the scaling."
 )
 @click.option("--iterations-per-loop", type=click.IntRange(1), metavar="K", help="Steps that a loop on the device does.")
 @click.option("--precision", metavar="MODE", help="A precision_mode, such as allow_mix_precision.")

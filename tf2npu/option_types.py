@@ -27,7 +27,7 @@ class Formats(click.ParamType):
         return list(dict.fromkeys(chosen))
 
 
-class Devices(click.ParamType):
+class DeviceCounts(click.ParamType):
     """A comma-separated list of numbers of devices."""
 
     name = "devices"
