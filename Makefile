@@ -1,5 +1,5 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
-# make test    all checks (40 to 55 minutes on two cores)
+# make test    all checks (60 to 90 minutes on two cores)
 # make test-times where the processor time of make test goes, by kind and folder of tests
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
@@ -15,7 +15,7 @@
 # make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 125 each)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
 # make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults, estimates and the converter on every
-#              Python (two hours), then over public code that is brought; exit 77 where it is absent
+#              Python (four hours), then over public code that is brought; exit 77 where it is absent
 # make suites  the tests inside tf_slim's wheel, on the device and on TensorFlow (10 to 25 minutes)
 # Everything is set up on first use; only Python 3.10 or 3.11 and make must be there.
 
