@@ -1,6 +1,7 @@
 """How much of a long test `make test` runs: a part, the same in every run; `make whole`, which acceptance has, runs all of it.
 
-A part is for what only repeats: examples that hypothesis draws, seeds, and cases of a list that differ in nothing but size.
+A part is for what takes long: examples that are drawn, seeds, and lists of cases of which the others ask much the same.
+A case that alone asks something stays in `make test`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from typing import TypeVar
 
 IS_WHOLE = bool(os.environ.get("TF2NPU_WHOLE_TESTS")) or "--regen" in sys.argv
 SHARE = 4
-"""One of so many is run, which halves the time of `make test`: drawn examples alone were two fifths of it."""
+"""One of so many is run: the drawn examples of a whole run took two fifths of its time."""
 FEWEST = 5
+"""Examples that are drawn at least: with fewer, hypothesis has hardly left the simplest."""
 
 Case = TypeVar("Case")
 

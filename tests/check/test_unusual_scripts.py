@@ -51,7 +51,7 @@ net = tf.layers.max_pooling2d(tf.nn.relu(net), 2, 2, data_format="channels_first
 net = tf.layers.separable_conv2d(net, 4, 3, data_format="channels_first")
 loss = tf.losses.sparse_softmax_cross_entropy(y, tf.layers.dense(tf.reduce_mean(net, [2, 3]), 5))
 step = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss, tf.train.get_or_create_global_step())
-with tf.train.MonitoredTrainingSession() as session:
+with tf.name_scope("outer"), tf.train.MonitoredTrainingSession() as session:
     for _ in range(3):
         session.run(step, {x: random.rand(4, 3, 12, 12), y: random.randint(0, 5, 4)})
 """
@@ -147,11 +147,10 @@ def test_images_with_the_channels_first_are_checked_where_the_cpu_has_no_kernels
     """Without oneDNN TensorFlow convolves and pools channels-last images alone, in a finalized graph as well."""
     script = tmp_path / "channels_first.py"
     script.write_text(CHANNELS_FIRST)
-    with monkeypatch.context() as changed:
-        changed.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
-        plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-        command = [sys.executable, "-m", "tf2npu", "check", "--out", tmp_path / "check", script]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tf2npu", "check", "--out", tmp_path / "check", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert plain.returncode == 1 and "NHWC" in plain.stderr
     assert done.returncode == 0, done.stdout + done.stderr
     runs = [line for line in done.stdout.splitlines() if "agrees" in line]

@@ -16,10 +16,10 @@ import tensorflow.compat.v1 as tf
 from tests.graphs.catalogue import GRAPHS, OP_TYPES, SPREADS, host_nodes
 from tests.graphs.check import Outcome, Step, compare, distance, free_run
 from tests.graphs.record_spreads import nudged
-from tests.how_many import IS_WHOLE, some
+from tests.how_many import some
 from tests.runtime.device import leave_extents_open
 
-N_STEPS = int(os.environ.get("TF2NPU_GRAPH_STEPS", "5" if IS_WHOLE else "2"))
+N_STEPS = int(os.environ.get("TF2NPU_GRAPH_STEPS", "2"))
 N_FREE_STEPS = 20
 TOLERANCE = 1e-4
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.how_many import some
 from tests.shim.conftest import checked
 from tests.shim.test_launch import launch, script  # noqa: F401
 
@@ -78,7 +77,7 @@ OPTIMIZERS = {
 }
 
 
-@pytest.mark.parametrize("how", some(OPTIMIZERS, 2))
+@pytest.mark.parametrize("how", OPTIMIZERS)
 def test_a_double_gradient_names_its_variable_and_the_cast(fresh, how):
     """As in Horovod's MNIST example, whose images are uint8 / 255.0.  The coordinator is not asked before a session runs."""
     optimizer, make = OPTIMIZERS[how]

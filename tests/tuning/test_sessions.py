@@ -89,7 +89,6 @@ def _times(folder: Path) -> dict[str, float]:
         return {row["Op Name"]: float(row["Task Duration(us)"]) for row in csv.DictReader(stream)}
 
 
-@pytest.mark.whole
 def test_a_profile_has_the_tuned_times(run, tmp_path):
     profiled = {"PROFILING_MODE": "true"}
     times = {}
@@ -116,7 +115,6 @@ def test_aoe_mode_writes_its_own_result_and_a_closing_line(run, tmp_path):
     assert found["model_result_performance(ms)"] <= found["model_baseline_performance(ms)"]
 
 
-@pytest.mark.whole
 def test_the_environment_asks_for_aoe_too(run, tmp_path):
     assert "[Aoe]" in run(AOE_MODE="2", ASCEND_WORK_PATH=str(tmp_path / "work")).stderr
     assert list((tmp_path / "work").glob("aoe_result_opat_*.json"))
@@ -124,14 +122,12 @@ def test_the_environment_asks_for_aoe_too(run, tmp_path):
     assert "tuning: aoe_mode='1' tunes nothing here" in done.stderr and "[Aoe]" not in done.stderr
 
 
-@pytest.mark.whole
 def test_options_of_the_process_count(run, tmp_path):
     head = "from npu_bridge.estimator.npu import npu_plugin\nnpu_plugin.npu_resource_init(auto_tune_mode='GA')\n"
     run(source=scripts.TRAINING.replace("import sys\n", f"import sys\n{head}", 1))
     assert count(results(tmp_path / "bank"), "append") > 3
 
 
-@pytest.mark.whole
 def test_a_configuration_names_the_operators(run, tmp_path):
     (tmp_path / "aoe.cfg").write_text(json.dumps({"tune_ops_name": ["conv2d/Conv2D"], "tune_ops_type": ["MatMulV2"]}))
     run("auto_tune_mode=GA", f"aoe_config_file={tmp_path / 'aoe.cfg'}")
@@ -142,7 +138,6 @@ def test_a_configuration_names_the_operators(run, tmp_path):
     assert "it is no JSON; all operators are tuned" in done.stderr
 
 
-@pytest.mark.whole
 def test_operators_to_be_debugged_are_not_searched(run, tmp_path):
     done = run("auto_tune_mode=GA", "op_debug_level=2")
     assert "so nothing is searched" in done.stderr and not (tmp_path / "bank" / BANK).exists()

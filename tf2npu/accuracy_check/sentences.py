@@ -49,10 +49,11 @@ def label(runs: list[Run], t: Texts) -> str:
     mode = mode_name(runs[0].mode, t)
     names = {
         "A": t("{} original", letters), "A'": t("{} original again", letters), "B": t("{} migrated, CPU", letters),
-        "C": t("{} device, unfused", letters), "D": t("{} device, fused", letters), "E": f"{letters} {mode}",
+        "C": t("{} device, unfused", letters), "D": t("{} device, fused", letters),
+        "C, D": t("{} device fp32", letters), "E": f"{letters} {mode}",
         "F": t("{} {}, saturating", letters, mode),
     }  # fmt: skip
-    return t("{} device fp32", letters) if len({run.run for run in runs} & {"C", "D"}) == 2 else names[runs[0].run]
+    return names.get(letters) or names[runs[0].run]
 
 
 def mode_name(mode: str, t: Texts) -> str:

@@ -8,21 +8,19 @@ Source: generic_layout_optimizer and `cpu_layout_conversion` of TensorFlow 2.15.
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python.framework import ops
 from tensorflow.python.ops import array_ops
 
-_COPIES: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
-"""By graph, the copies of tensors by the tensors' names."""
-
 
 def is_channels_first(operation: Any) -> bool:
     """Whether a node works on images whose second axis are the channels."""
-    if "data_format" not in operation.node_def.attr:
+    try:
+        layout = operation.get_attr("data_format")
+    except ValueError:  # most operators have none
         return False
-    return bytes(operation.node_def.attr["data_format"].s).startswith(b"NC")
+    return bytes(layout).startswith(b"NC")
 
 
 def with_transposes(config: config_pb2.ConfigProto, graph: Any) -> config_pb2.ConfigProto:
@@ -41,20 +39,21 @@ def fetched(tensor: Any) -> Any:
     """The tensor, or a copy of it where it is made with the channels first."""
     if not is_channels_first(tensor.op):
         return tensor
-    copies = _COPIES.setdefault(tensor.graph, {})
-    if tensor.name not in copies:
-        copies[tensor.name] = _copy(tensor)
-    return copies[tensor.name]
+    name = f"tf2npu_check/{tensor.op.name}/{tensor.value_index}"
+    try:
+        return tensor.graph.get_tensor_by_name(f"{name}:0")
+    except KeyError:
+        return _copy(tensor, name)
 
 
-def _copy(tensor: Any) -> Any:
+def _copy(tensor: Any, name: str) -> Any:
     """Made in a graph that may be finalized, as a MonitoredSession's is; no node of the script's reads it."""
     graph = tensor.graph
     was_finalized = graph.finalized
     graph._unsafe_unfinalize()
     try:
         with graph.as_default(), ops.control_dependencies(None), ops.device(None):
-            return array_ops.identity(tensor, name=f"tf2npu_check/{tensor.op.name}")
+            return array_ops.identity(tensor, name=f"{name}/")  # the stroke: whatever scope is open
     finally:
         if was_finalized:
             graph.finalize()
