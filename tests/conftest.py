@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import unittest
+from collections import defaultdict
+from fnmatch import filter as filter_names
+from fnmatch import fnmatch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,13 +49,38 @@ def pytest_addoption(parser):
     parser.addoption("--regen", action="store_true", help="rewrite golden files that differ, then fail listing them")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leaves out what `make whole` runs, and counts it among what was not selected."""
+    if not any("::" in word for word in config.args):
+        _check_names(items)
     if IS_WHOLE:
         return
-    left_out = [item for item in items if item.get_closest_marker("whole")]
-    items[:] = [item for item in items if item not in left_out]
-    config.hook.pytest_deselected(items=left_out)
+    config.hook.pytest_deselected(items=[item for item in items if _is_left_out(item)])
+    items[:] = [item for item in items if not _is_left_out(item)]
+
+
+def _is_left_out(item):
+    mark = item.get_closest_marker("whole")
+    return mark is not None and not any(fnmatch(_case(item), pattern) for pattern in mark.kwargs.get("but", ()))
+
+
+def _check_names(items):
+    """A case that is renamed would be tested in no `make test`, and nobody would see it."""
+    cases, marked = defaultdict(set), {}
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        cases[function].add(_case(item))
+        marked.update((function, mark.kwargs.get("but", ())) for mark in item.iter_markers("whole"))
+    lost = [
+        f"{function}: {name}" for function, names in marked.items() for name in names if not filter_names(cases[function], name)
+    ]
+    if lost:
+        raise pytest.UsageError(f"mark.whole names cases that are not there: {', '.join(lost)}")
+
+
+def _case(item):
+    return item.callspec.id if hasattr(item, "callspec") else ""
 
 
 def pytest_terminal_summary(terminalreporter):

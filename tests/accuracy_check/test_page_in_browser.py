@@ -102,6 +102,7 @@ def test_search_threshold_and_sorting(opened):
         assert numbers == sorted(numbers, reverse=order == "descending") and max(numbers) == 0.1
 
 
+@pytest.mark.whole
 def test_a_hundred_thousand_nodes_open(opened, record_property):
     found = samples.record(samples.OVERFLOWING, n_nodes=100_000)
     began = time.monotonic()

@@ -41,6 +41,7 @@ def test_a_script_without_an_error_agrees(script: str, tmp_path: Path):
     assert found.code == 0, found.text
 
 
+@pytest.mark.whole
 def test_the_file_that_a_check_wrote_mends_the_run(tmp_path: Path):
     plant = BY_NAME["dense_session product overflow"]
     before = judged(plant, tmp_path)

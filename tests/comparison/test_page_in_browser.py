@@ -150,6 +150,7 @@ def test_columns_are_chosen(opened, found):
     assert "model.py:7" in "".join(rows(browser))
 
 
+@pytest.mark.whole
 def test_a_hundred_thousand_rows_stand_in_the_document_a_screen_at_a_time(opened, found):
     many = [replace(row, index=n, device=f"layer{n}/{row.device}") for n in range(100_000) for row in (found.rows[n % 40],)]
     browser = opened(replace(found, rows=many))

@@ -68,6 +68,7 @@ def test_what_libcst_nests_and_python_does_not_is_converted(text):
     assert convert_source(text).status in (Status.CONVERTED, Status.UNCHANGED)
 
 
+@pytest.mark.whole
 @pytest.mark.one_python
 def test_a_cell_that_nests_deeply():
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SOURCES["elif"][0](12_000)}

@@ -72,6 +72,7 @@ def test_an_entry_point_may_name_a_function(tmp_path: Path) -> None:
     assert "NPUX01" in run(tmp_path, "convert", "-", stdin=SCRIPT).stderr
 
 
+@pytest.mark.whole(but=("import*", "code1-*", "code3-*", "raise*", "code9-*"))
 @pytest.mark.one_python
 @pytest.mark.parametrize(
     ("code", "target", "words"),

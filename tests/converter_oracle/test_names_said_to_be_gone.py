@@ -92,6 +92,7 @@ def test_no_attribute_of_either_release_is_said_to_be_in_neither(module: str) ->
     assert said_of("".join(lines)) == set()
 
 
+@pytest.mark.whole
 def test_no_name_of_a_module_of_its_own_is_said_to_be_in_neither() -> None:
     """Under tensorflow.python 1.15 has thousands of names, some of which the converter knows by a public one's path."""
     rows = [line.split("\t") for line in PRIVATE.read_text(encoding="utf-8").splitlines()]

@@ -20,15 +20,15 @@ def faultless(module: str, *options: str) -> str:
 
 
 def test_any_change_of_a_file_may_be_the_last():
-    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "90")
+    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "200")
 
 
 def test_each_file_is_old_or_new_and_a_rerun_equals_a_clean_run():
-    faultless("kill_conversion", "--kills", "3")
+    faultless("kill_conversion", "--kills", "2")
 
 
 def test_a_disk_without_room_costs_no_original_and_no_whole_file(needs_root):
-    faultless("full_disk", "--trials", "3")
+    faultless("full_disk", "--trials", "2")
 
 
 def test_two_conversions_at_once_never_mix():
@@ -36,4 +36,4 @@ def test_two_conversions_at_once_never_mix():
 
 
 def test_nothing_outside_changes_whatever_is_planted():
-    faultless("planted_trees", "--plantings", "10")
+    faultless("planted_trees", "--plantings", "5")

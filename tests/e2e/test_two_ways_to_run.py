@@ -44,6 +44,7 @@ def scalars(folder: Path) -> dict[str, float]:
     return found
 
 
+@pytest.mark.whole(but=("lenet_estimator",))
 @pytest.mark.parametrize("program", some(PROGRAMS, 3), ids=lambda program: program.name)
 def test_both_ways_give_the_same_bits(program, converted, tmp_path):
     run([sys.executable], program, converted(program), tmp_path / "python")

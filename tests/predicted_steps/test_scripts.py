@@ -77,6 +77,7 @@ def test_two_chips_and_a_precision(predict):
     assert found["step_ms"] == found["chips"][0]["step_ms"] != found["chips"][1]["step_ms"]
 
 
+@pytest.mark.whole
 def test_rank_0_alone_writes_and_all_stop(predict):
     ranks = {"RANK_SIZE": "2", "HCCL_CONNECT_TIMEOUT": "5"}
     first = predict(scripts.FEED, environment={**ranks, "RANK_ID": "0"}, shapes_only=True)
@@ -116,6 +117,7 @@ def test_the_largest_batch_fits_and_one_more_does_not(predict):
     assert fits["memory_peak_bytes"] <= fits["hbm_bytes"] < one_more["memory_peak_bytes"]
 
 
+@pytest.mark.whole
 def test_further_batches(predict):
     found = predict(scripts.FEED, batch=[48, 64], shapes_only=True).document
     rows = {row["batch"]: row["step_ms"] for row in found["alternatives"] if row["batch"] != 32}

@@ -165,6 +165,7 @@ def test_no_english_is_seen_on_a_chinese_page(report: Path, browser: Browser) ->
     assert english_on(report, browser) == {}
 
 
+@pytest.mark.whole
 def test_no_english_is_seen_on_the_pages_of_runs(runs: Path, browser: Browser, tmp_path: Path) -> None:
     assert made_project.tf2npu("report", runs, "--lang", "zh", "--format", "html", "--report", tmp_path / "zh") == 0
     assert {"runs.html", "run-2.html", "run-3.html", "scripts.html"} <= {path.name for path in (tmp_path / "zh").iterdir()}

@@ -131,6 +131,7 @@ def test_the_texts_are_where_a_report_may_hold_any():
     assert text.count(json.dumps(HOSTILE)[1:-1]) > 300 and SCHEMA["$defs"]["run"]
 
 
+@pytest.mark.whole(but=("alone",))
 @pytest.mark.parametrize("name", CHANGES)
 def test_no_page_obeys_a_text(chromium, tmp_path, name):
     words, pages = json.dumps(HOSTILE), written(tmp_path, name)

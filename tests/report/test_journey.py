@@ -115,6 +115,7 @@ def findings_of(report: Path) -> list[tuple[str, dict[str, Any]]]:
     return [(file["path"], finding) for file in document_of(report)["files"] for finding in file["findings"]]
 
 
+@pytest.mark.whole(but=("demo-*", "made-files"))
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_is_searched_filtered_reloaded_and_left_and_its_address_shows_the_same(visits, page, report, name):
     page.goto((report / f"{name}.html").as_uri())
@@ -175,6 +176,7 @@ def test_keys_lead_through_findings_and_files_and_back_up(page, report):
         assert Path(urldefrag(page.url)[0]).name.startswith(name)
 
 
+@pytest.mark.whole(but=("demo",))
 def test_every_page_opens_in_silence_and_in_the_colours_that_were_chosen(page, report):
     page.goto((report / "index.html").as_uri())
     light = page.evaluate(THEME)
@@ -196,6 +198,7 @@ def open_places(page: Page, report: Path) -> int:
     return sum(int(re.search(r"(\d+) places?", text)[1]) for kind, text in cards if "done-by-the-tool" not in kind)
 
 
+@pytest.mark.whole(but=("NPU969-edit",))
 @pytest.mark.parametrize(("rule", "choice"), [("NPU912", "suppress"), ("NPU201", "accept"), ("NPU969", "edit")])
 def test_what_is_decided_on_a_card_and_exported_is_no_work_any_more(page, made, tmp_path, rule, choice):
     shutil.copytree(made / "src", tmp_path / "src")
@@ -231,6 +234,7 @@ def test_what_is_decided_on_a_card_and_exported_is_no_work_any_more(page, made, 
     assert decided.count() == 1 and "Ann" in decided.inner_text() and "seen with the team" in decided.inner_text()
 
 
+@pytest.mark.whole(but=("demo",))
 def test_the_report_in_chinese_has_the_same_pages_and_places(page, report, tmp_path):
     shutil.copy(report / "report.json", tmp_path / "report.json")
     words = ["report", tmp_path / "report.json", "--lang", "zh", "--format", "html", "--report", tmp_path / "zh"]
@@ -256,6 +260,7 @@ SEEN = """
 """
 
 
+@pytest.mark.whole(but=("demo",))
 def test_on_paper_nothing_is_hidden_that_the_screen_shows(page, report):
     for one in [*sorted(report.glob("*.html")), min((report / "files").iterdir())]:
         page.goto(one.as_uri())
@@ -270,6 +275,7 @@ def test_on_paper_nothing_is_hidden_that_the_screen_shows(page, report):
         page.emulate_media(media="screen")
 
 
+@pytest.mark.whole(but=("demo",))
 def test_without_scripts_every_finding_is_reached_by_links(visits, report):
     page = visits.context(java_script_enabled=False).new_page()
     reached = walk(page, report / "index.html")

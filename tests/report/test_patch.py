@@ -28,6 +28,7 @@ CODES = {
 }
 
 
+@pytest.mark.whole(but=("one session", "CRLF", "quotes and tags"))
 @pytest.mark.parametrize("name", CODES)
 def test_git_makes_the_output_of_the_original(tmp_path, name):
     result = convert_source(CODES[name], "train.py")

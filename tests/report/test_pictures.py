@@ -168,6 +168,7 @@ def share_of_others(page: Page, decoder: Page, name: str, width: int, theme: str
     return pictures.share_of_others(pictures.read(golden_path(name, width, theme)), pictures.taken(page, HEIGHTS[width], decoder))
 
 
+@pytest.mark.whole(but=("overview-1280-light", "decisions-390-light", "file-1280-dark", "run-390-dark"))
 @pytest.mark.parametrize(("name", "width", "theme"), some(itertools.product(PAGES, HEIGHTS, THEMES), 3))
 def test_a_page_looks_as_its_golden_picture(opened, decoder, pages, request, name: str, width: int, theme: str) -> None:
     from tests.report import pictures
@@ -216,6 +217,7 @@ def test_a_broken_layout_is_seen(opened, decoder, pages, what: str) -> None:
     assert share_of_others(page, decoder, name, width, "light") > 2 * MOST_DIFFERENT
 
 
+@pytest.mark.whole(but=("file-1280-light", "run-390-dark"))
 @pytest.mark.parametrize(("name", "width", "theme"), zip(PAGES, (1280, 390, 1280, 390), (*THEMES, *THEMES), strict=True))
 def test_a_lost_style_sheet_and_the_other_theme_are_seen(opened, decoder, pages, name: str, width: int, theme: str) -> None:
     from tests.report.pictures import MOST_DIFFERENT
@@ -244,6 +246,7 @@ OTHER_TEXT = """
 """Changes the first count, or puts a word in the place of the first long one."""
 
 
+@pytest.mark.whole(but=("overview-1280", "decisions-390"))
 @pytest.mark.parametrize("width", HEIGHTS)
 @pytest.mark.parametrize("name", PAGES)
 def test_another_count_and_another_word_pass(opened, decoder, pages, name: str, width: int) -> None:
@@ -255,6 +258,7 @@ def test_another_count_and_another_word_pass(opened, decoder, pages, name: str, 
     assert share_of_others(page, decoder, name, width, "light") <= MOST_DIFFERENT
 
 
+@pytest.mark.whole(but=("body*",))
 @pytest.mark.parametrize("style", ["body { transform: translate(.4px, .4px) }", "* { -webkit-text-stroke: .25px }"])
 def test_letters_that_are_drawn_otherwise_pass(opened, decoder, pages, style: str) -> None:
     """As by another library for letters: all edges fall on other pixels, or all strokes are a little thicker."""

@@ -10,6 +10,7 @@ from benchmarks import report_scale
 pytestmark = pytest.mark.one_python
 
 
+@pytest.mark.whole
 def test_pages_stay_small():
     found = report_scale.figures(3_000, 6_600, repeats=1)
     assert len(found) >= 15

@@ -91,6 +91,7 @@ def test_strangers_at_the_port_of_mpi_do_not_disturb(job):
     assert [code for code, _, _ in done] == [0, 0], done[0][1][-3000:]
 
 
+@pytest.mark.whole
 def test_a_late_rank_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("HCCL_EXEC_TIMEOUT", "20")
     made = Coordinator(tmp_path)

@@ -54,6 +54,7 @@ def _sums() -> list[np.ndarray]:
         return session.run(made)
 
 
+@pytest.mark.whole(but=("default", "by size", "unfused"))
 @pytest.mark.parametrize(
     ("fusion", "split"),
     [

@@ -291,6 +291,7 @@ def test_strict_refuses_what_a_host_refuses(script):
     assert strict.returncode == 1 and strict.stdout == "" and "NameError" in strict.stderr.splitlines()[-1]
 
 
+@pytest.mark.whole
 def test_options_of_a_session_are_told_at_debug_level(script):
     path = script("from npu_bridge.npu_init import *\ntf.Session(config=npu_config_proto()).run(tf.constant(1))\n" + DEBUGGED)
     assert "session option graph_run_mode = 1" in launch(path, TF2NPU_LOG="debug").stderr

@@ -69,6 +69,7 @@ def run(place: Path, script: str, *words: str) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.whole(but=("numbers",))
 @pytest.mark.parametrize(
     ("exported", "rank"),
     [

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tf2npu.api_support.table import not_simulated
 from tf2npu.convert import convert_source
 
@@ -30,6 +32,7 @@ def test_signals_of_contrib_are_those_of_tensorflow():
     assert tf.contrib.signal.hann_window is tf.signal.hann_window
 
 
+@pytest.mark.whole
 def test_nothing_is_said_of_a_module_of_tensorflow_that_is_there():
     """Whatever can be imported from TensorFlow's own modules under npu_bridge is not told to be missing."""
     code = "from tools.build_not_simulated import private_names_there; print(*private_names_there(), sep='\\n')"

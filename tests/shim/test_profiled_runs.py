@@ -282,6 +282,7 @@ def _ended(source: str, *, stop: int | None = None) -> subprocess.CompletedProce
     return subprocess.CompletedProcess(words, process.returncode, printed + out, err)
 
 
+@pytest.mark.whole(but=("raise*",))
 @pytest.mark.parametrize("end", ["import sys; sys.exit(3)", "raise ValueError('over')"])
 def test_a_script_that_ends_early_leaves_its_profile(tmp_path, end):
     done = _ended(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + STEPS + f"    {end}\n")
@@ -289,6 +290,7 @@ def test_a_script_that_ends_early_leaves_its_profile(tmp_path, end):
     _check_steps(_only(tmp_path / "out"), 3)
 
 
+@pytest.mark.whole(but=("9",))
 @pytest.mark.parametrize("stop", [None, signal.SIGTERM, signal.SIGKILL])
 def test_a_process_that_is_stopped_leaves_nothing_that_looks_whole(tmp_path, stop):
     end = "    import os, sys, time\n    sys.stdout.flush()\n" + ("    os._exit(0)\n" if stop is None else "    time.sleep(60)\n")

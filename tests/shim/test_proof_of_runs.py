@@ -92,6 +92,7 @@ with tf.Session() as sess:
 """
 
 
+@pytest.mark.whole(but=("8-confirmed-initializable", "9-contradicted-one_shot"))
 @pytest.mark.parametrize("kind", ["initializable", "one_shot"])
 @pytest.mark.parametrize(("elements", "state"), [(8, "confirmed"), (9, "contradicted")])
 def test_the_last_batch_of_a_dataset(project, kind, elements, state):
@@ -219,6 +220,7 @@ def test_a_run_written_to_a_file_says_the_same_in_a_report_that_is_elsewhere(pro
     assert from_file == marks(project)
 
 
+@pytest.mark.whole(but=("truncated", "newer", "foreign"))
 @pytest.mark.parametrize(
     ("damage", "told"),
     [

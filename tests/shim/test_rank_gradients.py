@@ -34,6 +34,7 @@ train = optimizer.apply_gradients(grads, tf.train.get_or_create_global_step())
 """What the error says, written out."""
 
 
+@pytest.mark.whole(but=("wrapped",))
 @pytest.mark.parametrize(("train", "whose"), [(SPARSE, "embeddings"), (BY_HAND, "gradients/")], ids=["wrapped", "by hand"])
 def test_slices_of_another_number_of_rows_name_their_variable(script, train, whose):  # noqa: F811
     done = launch("--devices", "2", script(WORD2VEC.replace("TRAIN", train)))
@@ -77,6 +78,7 @@ OPTIMIZERS = {
 }
 
 
+@pytest.mark.whole(but=("averaged", "keras", "both"))
 @pytest.mark.parametrize("how", OPTIMIZERS)
 def test_a_double_gradient_names_its_variable_and_the_cast(fresh, how):
     """As in Horovod's MNIST example, whose images are uint8 / 255.0.  The coordinator is not asked before a session runs."""

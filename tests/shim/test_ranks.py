@@ -106,6 +106,7 @@ def variables(printed: str) -> list[list[np.ndarray]]:
     return [[np.array(value, np.float32) for value in json.loads(line)] for line in lines if line.startswith("[[")]
 
 
+@pytest.mark.whole(but=("averaged",))
 @pytest.mark.parametrize("how", some(OPTIMIZERS, 2))
 def test_two_ranks_train_as_one_process_on_the_whole_batch(script, plain, how):  # noqa: F811
     """Each rank reads half of every batch and begins with other variables, which rank 0's replace.
@@ -154,6 +155,7 @@ def horovod_by_hand() -> np.ndarray:
     return w
 
 
+@pytest.mark.whole(but=("guarded",))
 @pytest.mark.parametrize("kind", some(HOROVOD, 2))
 def test_a_converted_horovod_script_trains_on_two_ranks(script, tmp_path, kind):  # noqa: F811
     script(HOROVOD[kind], "src/train.py")
@@ -365,6 +367,7 @@ else:
 """
 
 
+@pytest.mark.whole
 def test_an_interrupt_reaches_a_rank_that_waits_for_one_that_does_not_come(script, tmp_path):  # noqa: F811
     interrupted(script(WAITS), tmp_path)
     assert (tmp_path / "stopped").exists()

@@ -97,6 +97,7 @@ def test_a_failure_is_told_with_its_line_node_and_finding(project):
     assert 'Finding at this place: <a class="path" href="files/train.py-' in project.page
 
 
+@pytest.mark.whole
 def test_a_failure_without_a_node_has_its_line(project):
     project.write(train="import tensorflow as tf\nwith tf.Session() as sess:\n    sess.run(tf.constant(1.0))\n    {}['gone']\n")
     project.convert()
@@ -106,6 +107,7 @@ def test_a_failure_without_a_node_has_its_line(project):
     assert "after 1 run in 1 session" in project.text
 
 
+@pytest.mark.whole
 def test_a_run_that_ends_well_has_no_failure(project):
     project.write(train=SAYS, model=MODEL)
     project.convert()

@@ -78,6 +78,7 @@ def test_they_train_as_one_process_on_the_whole_batch(loop, plain):  # noqa: F81
 CHIEF = {"CM_CHIEF_IP": "127.0.0.1", "CM_CHIEF_PORT": "29688", "CM_CHIEF_DEVICE": "0", "CM_WORKER_SIZE": "2"}
 
 
+@pytest.mark.whole
 def test_ranks_that_know_their_chief_train_like_those_with_a_size(loop):
     source = SPARSE + SEVERAL.replace("OPTIMIZER", OPTIMIZERS["averaged"], 1)
     by_size, by_chief = loop(source, (0, 1), 2), loop(source, (0, 1), 2, **CHIEF)
@@ -86,6 +87,7 @@ def test_ranks_that_know_their_chief_train_like_those_with_a_size(loop):
         assert variables(ours) and all(map(np.array_equal, variables(ours)[0], variables(theirs)[0]))
 
 
+@pytest.mark.whole
 def test_the_same_job_runs_again_at_once_and_nothing_is_left(loop, tmp_path):
     for _ in range(2):
         done = loop(SUMS, (0, 1, 2), 3)

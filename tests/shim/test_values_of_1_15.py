@@ -40,6 +40,7 @@ def test_calls_give_what_tensorflow_1_15_gave(part):
     check(part)
 
 
+@pytest.mark.whole
 def test_distributions_say_what_those_of_tensorflow_1_15_said(probability):
     check(WITH_PROBABILITY)
 

@@ -49,6 +49,7 @@ def test_tune_fills_the_bank_and_stops_the_script(tool, tmp_path):
     assert tool("bank", "show").stdout.splitlines()[-1] == f"{len(bank(tmp_path / 'bank')['entries'])} entries"
 
 
+@pytest.mark.whole
 def test_tune_of_a_plain_script_and_of_one_that_ends_too_early(tool, tmp_path):
     plain = tmp_path / "plain.py"
     plain.write_text(

@@ -100,6 +100,7 @@ def test_a_profile_has_the_tuned_times(run, tmp_path):
     assert sum(times["tuned"].values()) < sum(times["plain"].values())
 
 
+@pytest.mark.whole
 def test_aoe_mode_writes_its_own_result_and_a_closing_line(run, tmp_path):
     (tmp_path / "work").mkdir()
     done = run("aoe_mode=2", f"work_path={tmp_path / 'work'}")
@@ -115,6 +116,7 @@ def test_aoe_mode_writes_its_own_result_and_a_closing_line(run, tmp_path):
     assert found["model_result_performance(ms)"] <= found["model_baseline_performance(ms)"]
 
 
+@pytest.mark.whole
 def test_the_environment_asks_for_aoe_too(run, tmp_path):
     assert "[Aoe]" in run(AOE_MODE="2", ASCEND_WORK_PATH=str(tmp_path / "work")).stderr
     assert list((tmp_path / "work").glob("aoe_result_opat_*.json"))
@@ -122,12 +124,14 @@ def test_the_environment_asks_for_aoe_too(run, tmp_path):
     assert "tuning: aoe_mode='1' tunes nothing here" in done.stderr and "[Aoe]" not in done.stderr
 
 
+@pytest.mark.whole
 def test_options_of_the_process_count(run, tmp_path):
     head = "from npu_bridge.estimator.npu import npu_plugin\nnpu_plugin.npu_resource_init(auto_tune_mode='GA')\n"
     run(source=scripts.TRAINING.replace("import sys\n", f"import sys\n{head}", 1))
     assert count(results(tmp_path / "bank"), "append") > 3
 
 
+@pytest.mark.whole
 def test_a_configuration_names_the_operators(run, tmp_path):
     (tmp_path / "aoe.cfg").write_text(json.dumps({"tune_ops_name": ["conv2d/Conv2D"], "tune_ops_type": ["MatMulV2"]}))
     run("auto_tune_mode=GA", f"aoe_config_file={tmp_path / 'aoe.cfg'}")
@@ -149,6 +153,7 @@ def test_no_time_leaves_all_as_it_is_and_says_so(run, tmp_path):
     assert count(results(tmp_path / "bank"), "append") == 0 and not (tmp_path / "bank" / BANK).exists()
 
 
+@pytest.mark.whole
 def test_batches_of_ever_other_sizes_leave_few_result_files(run, tmp_path):
     changing = scripts.TRAINING.replace("range(8)", "range(6)").replace("rand(300, ", "rand(20 + step, ")
     changing = changing.replace("0, 10, 300)", "0, 10, 20 + step)").replace("import sys\n", "import sys\n" + FEW, 1)

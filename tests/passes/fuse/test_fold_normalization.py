@@ -93,6 +93,7 @@ INPUTS = {
 """Images, weights, and how far from float64 a result may be, by its norm."""
 
 
+@pytest.mark.whole(but=("*-relu-*", "*-none-False"))
 @pytest.mark.parametrize("has_side", [False, True])
 @pytest.mark.parametrize("activation", list(ACTIVATIONS))
 @pytest.mark.parametrize("given", list(INPUTS))
@@ -116,6 +117,7 @@ def compiled(fetched: list[Any], x: Any, shape: tuple[int, ...] = SHAPE) -> Grap
     return graph
 
 
+@pytest.mark.whole(but=("relu*", "none*"))
 @pytest.mark.parametrize("has_side", [False, True])
 @pytest.mark.parametrize("activation", list(ACTIVATIONS))
 def test_a_convolution_its_normalisation_and_their_gradients_are_three_nodes(activation: str, has_side: bool) -> None:
