@@ -107,6 +107,19 @@ CHANGED = {
         "y = tf.nn.rnn(tf.nn.rnn_cell.BasicRNNCell(4), r, dtype=tf.float32)[0]",
         "y = tf.nn.static_rnn(tf.nn.rnn_cell.BasicRNNCell(4), r, dtype=tf.float32)[0]",
     ),
+    "state of one tensor": (
+        CELL + "a = tf.ones([2, 8])\n",
+        "c = tf.nn.rnn_cell.BasicLSTMCell(4)\ny = tf.nn.static_rnn(c, r, initial_state=a)[0]",
+        "c = tf.nn.rnn_cell.BasicLSTMCell(4)\np = tf.nn.rnn_cell.LSTMStateTuple(a[:, :4], a[:, 4:])\n"
+        "y = tf.nn.static_rnn(c, r, initial_state=p)[0]",
+    ),
+    "state of one tensor for several cells": (
+        CELL + "a = tf.ones([2, 16])\n",
+        "c = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4) for _ in range(2)])\n"
+        "y = tf.nn.rnn(c, r, initial_state=a)[0]",
+        "c = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.LSTMCell(4) for _ in range(2)])\n"
+        "y = tf.nn.static_rnn(c, r, initial_state=(tf.nn.rnn_cell.LSTMStateTuple(a[:, :4], a[:, 4:8]),) * 2)[0]",
+    ),
     "merge_all_summaries": (
         "", "tf.scalar_summary('a', 1.)\ny = tf.merge_all_summaries()", "tf.summary.scalar('a', 1.)\ny = tf.summary.merge_all()",
     ),
