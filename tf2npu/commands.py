@@ -351,10 +351,11 @@ def _convert_stdin(out: Path | None, *, diff: bool, check: bool, writes: bool, *
     """SRC is "-": the converted text on stdout, what is to be said on stderr."""
     if out is not None:
         raise RefusedRequest("with SRC - the result goes to stdout: OUT must be absent")
-    from tf2npu import convert, python2
+    from tf2npu import convert
     from tf2npu.convert import ProjectFacts
+    from tf2npu.python2 import conversion as of_python2
 
-    work = python2 if options["python2"] else convert
+    work = of_python2 if options["python2"] else convert
     decided = DecisionsFile.asked(options)
     data = sys.stdin.buffer.read(MOST_SOURCE_BYTES + 1)
     if len(data) > MOST_SOURCE_BYTES:

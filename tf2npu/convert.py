@@ -23,12 +23,11 @@ from tf2npu.scanner.output_check import check_output
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.source import Python2Error, SourceError, decode
+from tf2npu.scanner.source import OR_PYTHON2, Python2Error, SourceError, decode
 from tf2npu.scanner.tree import TooDeepError, parse, run_with_deep_stack
 
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]
 
-OR_PYTHON2 = ", or convert with --python2"
 _SAME_TEXT = "{} was not applied: another fix changes the same text; convert this place by hand"
 
 

@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from tests.cli.test_convert import file_in, report_of
-from tf2npu import python2
+from tf2npu.python2 import conversion, fixers
 
 # Source for Python 2, and what Python 2.7 prints for it.
 PROGRAMS = {
@@ -60,7 +60,7 @@ TABBED = {
 def test_programs_print_what_they_did(name, ends):
     source, printed = {**PROGRAMS, **TABBED}[name]
     data = source.replace("\n", ends).encode()
-    result = python2.modernize("m.py", data)
+    result = conversion.modernize("m.py", data)
     assert result.refusal == ""
     assert not result.data.endswith(b"\n")
     if ends.encode() in data:
@@ -81,7 +81,7 @@ def test_programs_print_what_they_did(name, ends):
     ],
 )
 def test_what_is_not_safe_is_refused(source, why):
-    result = python2.modernize("m.py", source.encode())
+    result = conversion.modernize("m.py", source.encode())
     assert why in result.refusal
     assert result.data == source.encode()
 
@@ -99,7 +99,7 @@ TWO_WAYS = [
 
 @pytest.mark.parametrize("source", ["print('x')\n", "x = print >> 1\n", "", "# -*- coding: nonsense -*-\nprint 1\n", *TWO_WAYS])
 def test_what_python_3_reads_or_nobody_is_left_alone(source):
-    assert python2.modernize("m.py", source.encode()) is None
+    assert conversion.modernize("m.py", source.encode()) is None
 
 
 def test_the_same_fixers_of_lib2to3_give_the_same():
@@ -108,9 +108,9 @@ def test_the_same_fixers_of_lib2to3_give_the_same():
         if importlib.util.find_spec("lib2to3") is None:
             return  # Python 3.13 has it no more; the other interpreters show it
         refactor = importlib.import_module("lib2to3.refactor")
-    tool = refactor.RefactoringTool([f"lib2to3.fixes.fix_{name}" for name in python2._FIXERS])
+    tool = refactor.RefactoringTool([f"lib2to3.fixes.fix_{name}" for name in fixers.FIXERS])
     for source, _ in PROGRAMS.values():
-        assert python2.modernize("m.py", source.encode()).after + "\n" == str(tool.refactor_string(source + "\n", "m"))
+        assert conversion.modernize("m.py", source.encode()).after + "\n" == str(tool.refactor_string(source + "\n", "m"))
 
 
 SCRIPT = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tf2npu.python2_divisions import open_divisions, with_whole_divisions
+from tf2npu.python2.divisions import open_divisions, with_whole_divisions
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
 RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
 _SCANNER = ("source", "tree", "notebook", "notebook_json", "python2_constructs", "pragmas", "edits", "output_check")
 FINDINGS = (
-    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py", PACKAGE / "python2.py",
+    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py",
+    *sorted((PACKAGE / "python2").rglob("*.py")),
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
     *(PACKAGE / "decisions" / f"{n}.py" for n in ("code", "comments", "revision", "settlement", "unsafe_fixes")),

@@ -174,11 +174,12 @@ class _Run:
 
     def _works(self) -> tuple[workers.Work, workers.Work]:
         """What is done with each file in the two phases."""
-        from tf2npu import convert, python2
+        from tf2npu import convert
+        from tf2npu.python2 import conversion as of_python2
 
         if self._request.python2:
-            return python2.gather_facts, python2.convert_file
-        return convert.gather_facts, python2.convert_file_as_it_is
+            return of_python2.gather_facts, of_python2.convert_file
+        return convert.gather_facts, of_python2.convert_file_as_it_is
 
     def _ordinary(self) -> list[Entry]:
         """The sources that are converted: all but the very large ones."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tf2npu.findings import Edit, Finding, Level, Span, doc_of
 from tf2npu.scanner.notebook_json import literals, read_notebook
 from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.source import SourceError
+from tf2npu.scanner.source import OR_PYTHON2, Python2Error, SourceError
 from tf2npu.scanner.tree import parse, python_parses
 
 _TO_ITS_END = r"(?:[^\n]*\\\n)*[^\n]*"  # a line for IPython goes on behind a backslash
@@ -22,6 +22,8 @@ _CELL_MAGIC = re.compile(r"(?:\s*#[^\n]*\n)*\s*%%(\w+)([^\n]*)")  # Colab takes 
 _INDENTED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")  # IPython takes this indentation out
 _IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]", re.MULTILINE)  # what is imported there would have to stand in the block
 _BLOCK = "if 1:\n"
+_MARK = "0#:{}:IPython"
+"""Python that stands for a line of IPython; the number ends where the mark goes on, so that no mark begins another."""
 # Cell magics whose body is still Python of this notebook, those that write it to a file, and those of other languages.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "python", "python3", "local", "spark"})
 _FILE_CELLS = frozenset({"writefile", "file"})
@@ -122,8 +124,9 @@ class Notebook:
         broken = []
         for index, error in [(index, error) for index, text, error in self.broken if is_concerned(text)]:
             span = Span(error.line, error.column, error.line, error.column + 1)
+            reason = f"{error}{OR_PYTHON2}" if isinstance(error, Python2Error) else str(error)
             broken.append(
-                Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {error}", doc=doc_of("NPU900"), cell=index)
+                Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {reason}", doc=doc_of("NPU900"), cell=index)
             )
         if self.other_language:
             message = f"Not converted: the notebook is written in {self.other_language}."
@@ -180,6 +183,37 @@ def _edited(cell: Cell, edits: list[Edit]) -> str:
         parts.append(text[position:start] + edit.new)
         position = end
     return "".join(parts) + text[position:]
+
+
+def without_magics(text: str) -> tuple[str, list[str]]:
+    """A cell's text with a numbered mark for each line that IPython reads, and those lines; none where Python reads it all."""
+    magics: list[str] = []
+    if python_parses(text):
+        return text, magics
+
+    def mark(found: re.Match[str]) -> str:
+        magics.append(found[2])
+        return f"{found[1]}{_MARK.format(len(magics) - 1)}"
+
+    return _MAGIC.sub(mark, _ASSIGNED_MAGIC.sub(mark, text)), magics
+
+
+def magics_back(text: str, magics: list[str]) -> str:
+    """The text with the lines that marks stand for."""
+    for number, magic in enumerate(magics):
+        text = text.replace(_MARK.format(number), magic)
+    return text
+
+
+def with_sources(data: bytes, texts: dict[int, str]) -> bytes:
+    """A notebook with other texts for cells, by their index; all other bytes stay.  Raises: SourceError."""
+    read = read_notebook(data)
+    parts, position = [], 0
+    for index, start, end, text in read.sources:
+        if index in texts:
+            parts += [read.text[position:start], _rewrite(read.text[start:end], text, texts[index])]
+            position = end
+    return read.bom + "".join([*parts, read.text[position:]]).encode("utf-8")
 
 
 def _blank_magics(text: str) -> str:

@@ -28,6 +28,10 @@ class SourceError(ValueError):
         self.column = column
 
 
+OR_PYTHON2 = ", or convert with --python2"
+"""Goes behind the message of a Python2Error where it is a finding."""
+
+
 class Python2Error(SourceError):
     """A source that only Python 2 reads."""
 

@@ -6,13 +6,9 @@ whatever its values are. What they cannot know is a finding: above all whether a
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
-import io
 import itertools
-import logging
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,26 +18,18 @@ from tf2npu import convert, file_findings
 from tf2npu.config import Config
 from tf2npu.convert import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
-from tf2npu.python2_divisions import open_divisions, with_whole_divisions
-from tf2npu.python2_imports import implicit_siblings, with_relative_imports
+from tf2npu.python2.divisions import open_divisions
+from tf2npu.python2.fixers import FIXERS_OF_BOTH, Refused, divides_as_3, has_gone_builtins, python3_error, refactored
+from tf2npu.python2.imports import implicit_siblings, with_relative_imports
+from tf2npu.python2.notebooks import modern_notebook
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.python2_constructs import GONE_BUILTINS, VERSION_TESTS, explain_python2, is_for_python3
-from tf2npu.scanner.source import LineIndex, SourceError, decode
+from tf2npu.scanner.python2_constructs import VERSION_TESTS, explain_python2, is_for_python3
+from tf2npu.scanner.source import OR_PYTHON2, LineIndex, SourceError, decode
 from tf2npu.scanner.syntax import parsed
 
-# Left out: `import` (makes siblings relative in scripts that are started, too: python2_imports does not), `exec` (in Python 3 it
-# sets no local names), `buffer`, and mere style.
-_FIXERS = (
-    "apply", "basestring", "dict", "except", "execfile", "exitfunc", "filter", "funcattrs", "getcwdu", "has_key", "imports",
-    "imports2", "input", "intern", "isinstance", "itertools", "itertools_imports", "long", "map", "metaclass", "methodattrs",
-    "ne", "next", "nonzero", "numliterals", "operator", "paren", "print", "raise", "raw_input", "reduce", "reload", "renames",
-    "repr", "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines", "zip",
-)  # fmt: skip
-_FIXERS_OF_BOTH = tuple(name for name in _FIXERS if name not in ("print", "input"))
 _MOST_NAMED = 10
 """The most places that one message names: more are not read."""
-_TAB_WORDS = {"inconsistent", "tabs"}  # of Python's own message
 
 
 @dataclass(frozen=True)
@@ -56,6 +44,10 @@ class Modern:
 
 def gather_facts(path: str, data: bytes) -> FileFacts:
     """`convert.gather_facts` for the source as it will be."""
+    if is_notebook(path):
+        notebook = modern_notebook(data)
+        facts = convert.gather_facts(path, notebook.data if notebook else data)
+        return facts if notebook is None else dataclasses.replace(facts, is_python2=True)
     modern = None if is_project_settings(path) else modernize(path, data)
     facts = convert.gather_facts(path, modern.data if modern else data)
     return dataclasses.replace(facts, is_python2=True) if modern is not None and not modern.refusal else facts
@@ -63,6 +55,8 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
 
 def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
     """`convert.convert_file`, with a Python 2 source brought to Python 3 before; findings name places of the original."""
+    if is_notebook(path):
+        return _convert_notebook(path, data, config, project)
     modern = modernize(path, data)
     if path in project.python2 and (modern is None or not modern.refusal):
         modern = _of_python2(path, data, project)
@@ -71,10 +65,29 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     result = convert.convert_file(path, modern.data, config, project)
     if modern.refusal:
         for n, finding in enumerate(result.findings):
-            result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(convert.OR_PYTHON2))
+            result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(OR_PYTHON2))
         result.findings.append(file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
         return result
     return _of_original(result, data, modern)
+
+
+def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
+    modern = modern_notebook(data)
+    result = convert.convert_file(path, data if modern is None else modern.data, config, project)
+    if modern is None:
+        return result
+    findings = [dataclasses.replace(f, message=f.message.removesuffix(OR_PYTHON2)) for f in result.findings]
+    for cell, (before, after) in modern.cells.items():
+        source, blocks = Modern(b"", before, after), _blocks(before, after)
+        findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) if f.cell == cell else f for f in findings]
+        lines = [_moved(Span(line, 1, line, 1), blocks).line for line in modern.divided.get(cell, ())]
+        findings += [dataclasses.replace(f, cell=cell) for f in (*_fixed(source, blocks), *_said_of_divisions(lines))]
+    for cell, refusal in modern.refusals.items():
+        finding = file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this cell: {refusal}")
+        findings.append(dataclasses.replace(finding, cell=cell))
+    final = result.after if result.status is Status.CONVERTED else modern.data
+    status = Status.CONVERTED if result.status is not Status.FAILED and final != data else result.status
+    return dataclasses.replace(result, status=status, findings=findings, before=data, after=final)
 
 
 def convert_file_as_it_is(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -106,23 +119,23 @@ def _read_otherwise(path: str, data: bytes, project: ProjectFacts) -> list[int]:
         return []
     blocks = _blocks(modern.before, modern.after)
     changed = [line + 1 for tag, start, end, *_ in blocks if tag != "equal" for line in range(start, max(end, start + 1))]
-    return sorted({*changed, *(_divided(modern, blocks) if not _divides_as_3(modern.before) else ())})
+    return sorted({*changed, *(_divided(modern, blocks) if not divides_as_3(modern.before) else ())})
 
 
 @lru_cache(maxsize=32)
 def modernize(path: str, data: bytes) -> Modern | None:
-    """The source for Python 3; None for a notebook and for what Python 3 can read."""
+    """The source for Python 3; None for what Python 3 can read, and for a notebook, which notebooks.py does."""
     if is_notebook(path):
         return None
     try:
         text = decode(data).text
     except SourceError:
         return None  # the converter says what is wrong with it
-    if _python3_error(text) is None and not _has_gone_builtins(text):
+    if python3_error(text) is None and not has_gone_builtins(text):
         return None
     try:
-        after = _refactored(text)
-    except _Refused as refused:
+        after = refactored(text)
+    except Refused as refused:
         return Modern(data, refusal=str(refused))
     return Modern(decode(data).encode(after), text, after)
 
@@ -149,8 +162,8 @@ def _with_its_meaning(path: str, data: bytes) -> Modern | None:
         if _is_for_python3(text):
             return None
         is_for_both = any(word in text for word in VERSION_TESTS)
-        after = text if is_for_both else _refactored(text, _FIXERS_OF_BOTH)
-    except (SourceError, _Refused):
+        after = text if is_for_both else refactored(text, FIXERS_OF_BOTH)
+    except (SourceError, Refused):
         return None
     return Modern(decode(data).encode(after), text, after)
 
@@ -161,127 +174,6 @@ def _is_for_python3(text: str) -> bool:
         return is_for_python3(parsed(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
-
-
-class _Refused(Exception):
-    """Why a source is not brought to Python 3."""
-
-
-def _python3_error(text: str) -> str | None:
-    """What Python 3 does not accept in the text, or None."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about odd escapes in the user's strings
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        return f"{getattr(error, 'msg', error)}{f' (line {line})' if line else ''}"
-    except (RecursionError, MemoryError):
-        return "nested too deeply"
-    odd = next((node for node in ast.walk(tree) if _prints_to_a_file(node)), None)
-    return None if odd is None else f"print >> means a shift (line {getattr(odd, 'lineno', 1)})"
-
-
-def _has_gone_builtins(text: str) -> bool:
-    """Whether a source uses a built-in name that Python 3 does not have, gives it no meaning, and has no other way."""
-    if not any(name in text for name in GONE_BUILTINS):
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tree = ast.parse(text)
-    bound: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            bound |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            bound.add(node.name)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-    todo: list[ast.AST] = [] if "*" in bound else [tree]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Name) and node.id in GONE_BUILTINS.keys() - bound:
-            return True
-        todo += [] if _has_another_way(node) else ast.iter_child_nodes(node)
-    return False
-
-
-def _has_another_way(node: ast.AST) -> bool:
-    """Whether what a node holds may never run: below a test of versions, or a try that catches what goes wrong."""
-    if isinstance(node, (ast.If, ast.IfExp)):
-        test = ast.unparse(node.test)
-        return any(word in test for word in VERSION_TESTS)
-    return isinstance(node, ast.Try) and bool(node.handlers)
-
-
-def _prints_to_a_file(node: ast.AST) -> bool:
-    """`print >>f, x` is an expression to Python 3, one that fails when it is run."""
-    value = node.value if isinstance(node, ast.Expr) else None
-    first = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
-    return (
-        isinstance(first, ast.BinOp)
-        and isinstance(first.op, ast.RShift)
-        and isinstance(first.left, ast.Name)
-        and first.left.id == "print"
-    )
-
-
-def _refactored(text: str, fixers: tuple[str, ...] = _FIXERS) -> str:
-    n_crlf, n_lf, n_cr = text.count("\r\n"), text.count("\n"), text.count("\r")
-    if n_cr != n_crlf or n_crlf not in (0, n_lf):
-        raise _Refused("its lines end in different ways")
-    plain = text.replace("\r\n", "\n")
-    ended = plain if plain.endswith("\n") else plain + "\n"
-    after = _run_fixers(ended, fixers)
-    if set((_python3_error(after) or "").split()) >= _TAB_WORDS:
-        after = _with_blanks_for_tabs(after)
-    error = _python3_error(after)
-    if error is not None:
-        raise _Refused(f"after all fixes Python 3 still says: {error}")
-    after = after if _divides_as_3(plain) else with_whole_divisions(after)
-    after = after if plain.endswith("\n") else after.removesuffix("\n")
-    return after.replace("\n", "\r\n") if n_crlf else after
-
-
-def _with_blanks_for_tabs(text: str) -> str:
-    """The text with blanks in front of its lines: to Python 2 a tab ends at the next multiple of eight columns.
-
-    By the tokenizer of the fixers: Python's own, from 3.12 on, reads no line of such a file.
-    """
-    from fissix.pgen2 import tokenize
-
-    inside: set[int] = set()  # lines that begin in a string
-    try:
-        for kind, _, (first, _), (last, _), _ in tokenize.generate_tokens(io.StringIO(text).readline):
-            if kind == tokenize.STRING:
-                inside.update(range(first + 1, last + 1))
-    except (tokenize.TokenError, SyntaxError):
-        return text
-    lines = text.split("\n")
-    for number, line in enumerate(lines, 1):
-        code = line.lstrip(" \t")
-        if number not in inside:
-            lines[number - 1] = line[: len(line) - len(code)].expandtabs(8) + code
-    return "\n".join(lines)
-
-
-def _run_fixers(text: str, fixers: tuple[str, ...]) -> str:
-    try:
-        return str(_tool(fixers).refactor_string(text, "<source>"))
-    except Exception as error:  # not only parse errors: the fixers raise many kinds on odd code
-        reason = " ".join(str(error).split())[:120]
-        raise _Refused(f"it is not read as Python 2 either ({reason or type(error).__name__})") from None
-
-
-@lru_cache(maxsize=2)
-def _tool(fixers: tuple[str, ...]) -> Any:
-    from fissix.refactor import RefactoringTool
-
-    logging.getLogger("RefactoringTool").setLevel(logging.CRITICAL)
-    logging.getLogger("fissix").setLevel(logging.CRITICAL)
-    return RefactoringTool([f"fissix.fixes.fix_{name}" for name in fixers])
 
 
 def _of_original(result: FileResult, data: bytes, modern: Modern) -> FileResult:
@@ -323,7 +215,10 @@ def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
 
 def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
     """A finding about divisions that may be of whole numbers, for which Python 2 and 3 give different results."""
-    lines = [] if _divides_as_3(modern.before) else _divided(modern, blocks)
+    return _said_of_divisions([] if divides_as_3(modern.before) else _divided(modern, blocks))
+
+
+def _said_of_divisions(lines: list[int]) -> list[Finding]:
     if not lines:
         return []
     message = (
@@ -341,11 +236,6 @@ def _divided(modern: Modern, blocks: list[Any]) -> list[int]:
 
 def _named(lines: list[int]) -> str:
     return ", ".join(map(str, lines[:_MOST_NAMED])) + (", ..." if len(lines) > _MOST_NAMED else "")
-
-
-def _divides_as_3(text: str) -> bool:
-    """Whether a source asks for the divisions of Python 3."""
-    return any("division" in line for line in text.split("\n") if line.lstrip().startswith("from __future__ import"))
 
 
 def _moved(span: Span, blocks: list[Any]) -> Span:
