@@ -117,6 +117,7 @@ def test_a_nan_of_the_original_is_named_where_it_comes_in(tmp_path: Path) -> Non
     assert checked.run("D")["loss"][1:] == ["NaN", "NaN"]
 
 
+@pytest.mark.whole
 def test_steps_before_a_sudden_end_count(tmp_path: Path) -> None:
     checked = check(
         tmp_path,

@@ -74,6 +74,7 @@ def other_tools(project, tmp_path):
     return run
 
 
+@pytest.mark.whole(but=("077",))
 @pytest.mark.parametrize("umask", ["000", "077", "022"])
 def test_modes_are_those_of_the_source_whatever_the_umask(project, tmp_path, other_tools, umask):
     state = tmp_path / "state"
@@ -117,6 +118,7 @@ class TestWhatLiesAbove:
 
 
 class TestNoHome:
+    @pytest.mark.whole(but=("/dev/null",))
     @pytest.mark.parametrize("home", ["/proc/no-home", "/dev/null", ""])
     def test_a_conversion_works_and_says_what_is_not_remembered(self, project, tmp_path, other_tools, home):
         script = "unset XDG_STATE_HOME XDG_CACHE_HOME; $TOOL convert src out --report rep"
@@ -148,6 +150,7 @@ class TestNoHome:
 class TestFileSystems:
     """In a mount namespace of their own."""
 
+    @pytest.mark.whole(but=("out/pkg", "state"))
     @pytest.mark.parametrize("place", ["out/pkg", "src/pkg", "state"])
     def test_another_file_system_in_the_middle(self, project, tmp_path, other_tools, needs_root, place):
         script = (

@@ -27,6 +27,7 @@ def test_a_script_ends_as_it_would_by_itself(predict, name):
     assert found["batch"] == 32 and found["step_ms"] > 0
 
 
+@pytest.mark.whole(but=("1",))
 @pytest.mark.parametrize("steps", [1, 5])
 def test_as_many_steps_run_as_are_asked_for(predict, steps):
     done, found, _ = predict(scripts.FEED, steps=steps)
@@ -69,6 +70,7 @@ def test_a_sunk_loop_is_issued_once_and_copies_nothing(predict):
     assert others and all(other["is_sunk"] for other in others)
 
 
+@pytest.mark.whole
 def test_two_chips_and_a_precision(predict):
     found = predict(scripts.FEED, soc="Ascend910A,Ascend910B1", precision="force_fp16", shapes_only=True).document
     jsonschema.validate(found, SCHEMA)

@@ -111,6 +111,7 @@ def test_nothing_moves_for_who_wants_no_motion(chromium, pages):
         page.context.close()
 
 
+@pytest.mark.whole
 def test_at_twice_the_size_nothing_is_lost(chromium, pages):
     for path in pages:
         page = opened(chromium, path, viewport={"width": 640, "height": 400}, device_scale_factor=2)

@@ -189,6 +189,7 @@ sess.close()
 """
 
 
+@pytest.mark.whole
 def test_keras_starts_from_the_weights_of_rank_0_and_averages(script):  # noqa: F811
     done = launch("--devices", "2", script(KERAS))
     assert done.returncode == 0, done.stderr[-3000:]

@@ -147,6 +147,7 @@ def test_runs_are_stale_once_a_file_that_they_ran_has_changed(project):
     assert [run.get("changed_files") for run in (document["run"], *document["earlier_runs"])] == [None, ["other.py"]]
 
 
+@pytest.mark.whole
 def test_runs_of_a_report_that_a_tree_brought_along_are_not_taken(project):
     project.write(train=SAYS, model=MODEL)
     project.convert()
