@@ -137,7 +137,7 @@ conditions: $(STAMP)
 kernels: $(STAMP)
 	TF2NPU_GENERATED_CASES=6000 $(PYTHON) -m pytest tests/kernels/test_generated.py
 
-# A kill before each change of a file, full disks, two conversions at once, hostile entries at every path, killed dumps, and
+# A kill before each change of a file, full disks, two conversions at once, hostile entries at every path, killed commands and dumps, and
 # damaged files through every reader.
 faults: $(STAMP)
 	$(PYTHON) -m benchmarks.kill_conversion --each-write
@@ -145,6 +145,7 @@ faults: $(STAMP)
 	$(PYTHON) -m benchmarks.full_disk --trials 200
 	$(PYTHON) -m benchmarks.simultaneous_conversions --pairs 40
 	$(PYTHON) -m benchmarks.planted_trees --plantings 2000 --runs 60
+	$(PYTHON) -m benchmarks.kill_commands --kills 20
 	$(PYTHON) -m benchmarks.kill_dump --kills 200 $(if $(PACKAGE),--package $(PACKAGE))
 	$(MAKE) --no-print-directory fuzz-readers
 
