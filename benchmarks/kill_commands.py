@@ -60,9 +60,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "bank merge": ("bank", "merge", "other.json"),
     "check": ("check", "train.py", "--out", "checked"),
     "dump reference": ("dump", "reference", "train.py", "--out", "reference"),
-    "dump npy": ("dump", "npy", "DUMP", "--out", "arrays"),
+    "dump npy": ("dump", "npy", "DUMP", "arrays"),
     "compare": ("compare", "DUMP", "REFERENCE", "--out", "compared"),
 }
+REFUSES_FILES = {"dump reference": "reference", "dump npy": "arrays"}
+"""Folders that must be new or empty: their commands mix nothing with what an earlier run has left, and say so."""
 DRAFTS = (".draft-", ".tf2npu-draft-")
 """Beginnings of the names of files that are not whole yet."""
 MARK = "TF2NPU_TRIAL"
@@ -270,6 +272,8 @@ def run(names: list[str], kills: int, seed: int, folder: Path) -> Tally:
             place.fill(before if number % 4 < 2 else command.after)
             was_ended = disturb(command, place, how, chance.uniform(0.3, 1.0) * command.seconds, mark)
             found = list(faults_of(command, place, how, mark))
+            if name in REFUSES_FILES:
+                shutil.rmtree(place.work / REFUSES_FILES[name], ignore_errors=True)
             if (code := place.finish(command.words)) != command.code:
                 found.append(f"rerun ends with {code}: {place.log.read_text(errors='replace')[-300:]}")
             tally.counts[how.name if was_ended else "done before"] += 1
