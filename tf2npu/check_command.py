@@ -28,6 +28,7 @@ from tf2npu.report.visible import visible
 from tf2npu.script_process import bridge_import, chips, converted_for, orderly_end
 from tf2npu.session_options import table
 from tf2npu.temporary_conversion import TemporaryConversion
+from tf2npu.whole_number import whole_number
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _MOST_SECONDS = 7 * 24 * 3600
@@ -272,7 +273,8 @@ def _localize(found: dict[str, Any], converted: TemporaryConversion | None) -> N
 def _users_place(file: str, line: int, converted: TemporaryConversion | None) -> tuple[str, int]:
     if converted is not None:
         file, _, text = converted.users_place(f"{file}:{line}").rpartition(":")
-        line = int(text) if text.isdecimal() else line
+        found = whole_number(text)
+        line = line if found is None else found
     path = Path(file)
     return (str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file), line
 

@@ -13,6 +13,7 @@ from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.source import decode
 from tf2npu.scanner.tree import parse, run_with_deep_stack
+from tf2npu.whole_number import whole_number
 
 log = logging.getLogger(__name__)
 
@@ -29,9 +30,10 @@ def api_lines(
     """
     lines: dict[str, set[int]] = {}
     for place in seen:
-        path, _, line = place.rpartition(":")
-        if path in sources and line.isdecimal():
-            lines.setdefault(path, set()).add(int(line))
+        path, _, text = place.rpartition(":")
+        line = whole_number(text)
+        if path in sources and line is not None:
+            lines.setdefault(path, set()).add(line)
     project = ProjectFacts.merge([gather_facts(path, data) for path, data in sorted(sources.items())] if lines else [])
     found = []
     for path in sorted(lines):

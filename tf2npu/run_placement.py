@@ -9,6 +9,7 @@ from tf2npu.report.line_origins import LineOrigins
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.run_document import RunDocument
 from tf2npu.run_failure import worst_around
+from tf2npu.whole_number import whole_number
 
 Ranges = list[tuple[int, int]]
 
@@ -29,11 +30,11 @@ class Placement:
         """The line of the original of `path:line`; None where the report does not have the file.  A line that was put in
         belongs to the one above it.
         """
-        name, _, line = place.rpartition(":")
-        file = self.file(name)
-        if file is None or not line.isdecimal():
+        name, _, text = place.rpartition(":")
+        file, line = self.file(name), whole_number(text)
+        if file is None or line is None:
             return None
-        return {"path": file.path, "line": self._of(file).near(int(line))}
+        return {"path": file.path, "line": self._of(file).near(line)}
 
     def lines(self, file: FileReport, ranges: Iterable[tuple[int, int]]) -> Ranges:
         """The same of statements; those that were put in are left out."""

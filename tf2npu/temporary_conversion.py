@@ -24,6 +24,7 @@ from tf2npu.project.workers import default_jobs
 from tf2npu.report.aligned import compare
 from tf2npu.report.build import file_report
 from tf2npu.scanner.bridge_imports import file_importing_bridge
+from tf2npu.whole_number import whole_number
 
 MOST_ENTRIES = 20_000
 """Files and folders of a project that is converted for one run. The vendor's largest model has some thousand; a home folder has
@@ -56,8 +57,9 @@ class TemporaryConversion:
 
     def users_place(self, place: str) -> str:
         """The "file:line" of the user's own file that a line of the copy was made of; another place as it is."""
-        path, _, line = place.rpartition(":")
-        if not path or not line.isdecimal():
+        path, _, text = place.rpartition(":")
+        line = whole_number(text)
+        if not path or line is None:
             return place
         inner = self._inside(path)
         if inner is None:
@@ -65,7 +67,7 @@ class TemporaryConversion:
         original = os.path.relpath(self.root / inner)
         shown = str(self.root / inner) if original.startswith(os.pardir) else original
         result = next((r for r in self.done.results if r.path == inner), None)
-        return f"{shown}:{line if result is None else _line_before(result, int(line))}"
+        return f"{shown}:{line if result is None else _line_before(result, line)}"
 
     def _inside(self, path: str) -> str | None:
         """The path below the root of a file of the copy."""

@@ -59,6 +59,6 @@ def collector(environment: Mapping[str, str] = os.environ) -> PredictionCollecto
 
 def _number(environment: Mapping[str, str], name: str, default: int) -> int:
     text = environment.get(name) or str(default)
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > 9:
         raise InvalidArgument(f"{name}={text!r} is no number: export what the launcher gave this process, or unset it")
     return int(text)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 import tensorflow.compat.v1 as tf
 
 from tests.comparison.hand_made import Sample
@@ -166,3 +167,14 @@ def test_rings_in_damaged_files_end(tmp_path):
     ])  # fmt: skip
     nodes = {name: ReferenceNode("Identity", ((other, 0),)) for name, other in (("a", "b"), ("b", "a"))}
     assert Structure(ring, nodes).pair(ring.operators[0], 0) is None
+
+
+@pytest.mark.parametrize("output", ["9" * 5000, "٣", "-1", "0x1", ""])
+def test_an_input_of_no_output_stands_for_nothing(output):
+    """Python reads no number of more than 4,300 digits."""
+    graph = Graph(Path("graph.json"), "", [
+        Operator("a", "Identity", [], ["a"], [OutputDesc("a", 0, "", ())], False, "", 0, ""),
+        Operator("b", "Identity", [f"a:{output}"], ["b"], [OutputDesc("b", 0, "", ())], False, "", 1, ""),
+    ])  # fmt: skip
+    nodes = {"a": ReferenceNode("Identity", ()), "b": ReferenceNode("Identity", (("a", 0),))}
+    assert Structure(graph, nodes).pair(graph.operators[1], 0) is None

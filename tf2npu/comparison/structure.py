@@ -15,6 +15,7 @@ from npu_runtime.device.op_table import tensorflow_ops
 from tf2npu.comparison.graph_file import Graph, Operator
 from tf2npu.comparison.origin import SOURCES
 from tf2npu.comparison.reference_nodes import ReferenceNode, Tensor
+from tf2npu.whole_number import whole_number
 
 _RESHAPING = frozenset({"Identity", "Reshape", "ExpandDims", "Squeeze", "StopGradient", "Unsqueeze"})
 """Ops, TensorFlow's and the device's, that leave the elements of their first input as they are."""
@@ -134,9 +135,10 @@ class Structure:
         for _ in range(_MOST_WALKED):
             name, _, index = text.rpartition(":")
             operator = self._operators.get(name)
-            if operator is None or operator.op_type == "Const" or not index.isdecimal():
+            output = whole_number(index)
+            if operator is None or operator.op_type == "Const" or output is None:
                 return
-            yield name, int(index)
+            yield name, output
             if operator.op_type not in _RESHAPING or not operator.inputs:
                 return
             text = operator.inputs[0]

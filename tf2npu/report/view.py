@@ -20,6 +20,7 @@ from tf2npu.report.proof import Proofs
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.report.seen_apis import SeenApis
 from tf2npu.rules.engine.repeated_findings import other_places
+from tf2npu.whole_number import whole_number
 
 _DIGITS = 12
 """Hexadecimal digits of a fingerprint in an anchor: of the findings of one file no two share them."""
@@ -125,9 +126,9 @@ class View:
         found: dict[str, set[int]] = {}
         for row in self.report.apis:
             for named in row.places if row.verdict is Verdict.UNKNOWN else row.places[:1]:
-                path, _, line = named.rpartition(":")
-                if line.isdecimal():
-                    found.setdefault(path, set()).add(int(line))
+                path, _, text = named.rpartition(":")
+                if (line := whole_number(text)) is not None:
+                    found.setdefault(path, set()).add(line)
         for run in self.report.runs:
             for at in filter(None, (entry["at"] for entry in run.get("host_lines", ()))):
                 found.setdefault(at["path"], set()).add(at["line"])
@@ -154,7 +155,8 @@ class View:
         file = self.files_by_path.get(path)
         if file is None or not file.has_page:
             return ""
-        return page_name(path) if cell or not line.isdecimal() else self.page_of_line(file, int(line))
+        number = None if cell else whole_number(line)
+        return page_name(path) if number is None else self.page_of_line(file, number)
 
 
 def page_name(path: str, part: int = 1) -> str:
