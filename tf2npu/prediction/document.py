@@ -262,9 +262,25 @@ def _fields(step: ChipStep, names: tuple[str, ...], margin: str) -> Iterator[str
         value = msgspec.to_builtins(getattr(step, name))
         yield f"{',' if number else ''}\n{margin}{json.dumps(name)}: "
         if name in ("tasks", "advice", "alternatives", "scaling") and value:
-            yield "[\n" + ",\n".join(f"{margin} {json.dumps(item, allow_nan=False)}" for item in value) + f"\n{margin}]"
+            yield "[\n" + ",\n".join(f"{margin} {_as_json(item)}" for item in value) + f"\n{margin}]"
         else:
-            yield json.dumps(value, allow_nan=False)
+            yield _as_json(value)
+
+
+def _as_json(value: Any) -> str:
+    """Names of a profile that others wrote may hold half of a surrogate pair, which readers of JSON refuse: U+FFFD is there."""
+    text = json.dumps(value, allow_nan=False)
+    return json.dumps(_with_whole_pairs(value), allow_nan=False) if "\\ud" in text else text
+
+
+def _with_whole_pairs(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_with_whole_pairs(item) for item in value]
+    return (
+        {_with_whole_pairs(name): _with_whole_pairs(item) for name, item in value.items()} if isinstance(value, dict) else value
+    )
 
 
 def schema() -> dict[str, Any]:
