@@ -76,3 +76,17 @@ def test_a_cell_that_nests_deeply():
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SOURCES["elif"][0](12_000)}
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     assert convert_source(text, "x.ipynb").status is Status.CONVERTED
+
+
+@pytest.mark.parametrize(
+    "code", ["[" * 2000, "x = " + "1 if 1 else " * 50_000 + "0", "x = " + "not " * 50_000 + "0"], ids=["[", "if", "not"]
+)
+def test_a_cell_that_nobody_can_read_is_left_and_the_others_are_converted(code):
+    """LibCST's parser crashes on what Python's own gives up on."""
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+        for source in ("import tensorflow as tf\ns = tf.Session()", code)
+    ]
+    result = convert_source(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "x.ipynb")
+    assert result.status is Status.CONVERTED
+    assert any(finding.cell == 1 and "nested too deeply" in finding.message for finding in result.findings)

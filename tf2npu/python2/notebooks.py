@@ -40,7 +40,7 @@ def modern_notebook(data: bytes) -> ModernNotebook | None:
     """
     try:
         notebook, sources = Notebook(data), read_notebook(data).sources
-    except SourceError:
+    except (SourceError, RecursionError, MemoryError):
         return None  # the converter says what is wrong with it
     unread = {index for index, _, error in notebook.broken if isinstance(error, Python2Error)}
     taken = unread | {cell.index for cell in notebook.cells}

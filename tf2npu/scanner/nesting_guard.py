@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import keyword
+import math
 import re
 import tokenize
 
@@ -21,10 +22,22 @@ def longest_name(text: str) -> int:
     return max((found.group().count(".") for found in _NAME.finditer(text)), default=0)
 
 
-def is_too_deep(text: str) -> bool:
+def has_deep_brackets(text: str) -> bool:
+    """Whether brackets stand inside of each other beyond what LibCST's parser has stack for, which is machine code and crashes.
+
+    Asked about source that Python's own parser does not take, for whatever reason: it stops at 200.
+    """
+    return _n_opened(text) > _MOST_BRACKETS and is_too_deep(text, math.inf)
+
+
+def _n_opened(text: str) -> int:
+    return text.count("(") + text.count("[") + text.count("{")
+
+
+def is_too_deep(text: str, most_tokens: float = DEEPEST) -> bool:
     """Whether the longest statement could nest beyond what is parsed in reasonable time.
 
-    Only asked about source that Python's own parser gave up on, as most long statements are flat.
+    Only asked about source that Python's own parser gave up on, as most long statements are flat.  most_tokens: of a statement.
     """
     tokens = brackets = 0
     try:
@@ -34,8 +47,8 @@ def is_too_deep(text: str) -> bool:
             elif token.type == tokenize.OP or keyword.iskeyword(token.string):
                 tokens += 1
                 brackets += (token.string in "([{") - (token.string in ")]}")
-            if tokens > DEEPEST or brackets > _MOST_BRACKETS:
+            if tokens > most_tokens or brackets > _MOST_BRACKETS:
                 return True
     except (tokenize.TokenError, SyntaxError, IndentationError):
-        return text.count("(") + text.count("[") + text.count("{") > DEEPEST
+        return _n_opened(text) > DEEPEST
     return False

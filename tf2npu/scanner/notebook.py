@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tf2npu.findings import Edit, Finding, Level, Span, doc_of
+from tf2npu.scanner.nesting_guard import is_too_deep
 from tf2npu.scanner.notebook_json import literals, read_notebook
 from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.source import OR_PYTHON2, Python2Error, SourceError
-from tf2npu.scanner.tree import parse, python_parses
+from tf2npu.scanner.tree import TOO_DEEP, TooDeepError, parse, python_parses
 
 _TO_ITS_END = r"(?:[^\n]*\\\n)*[^\n]*"  # a line for IPython goes on behind a backslash
 _MAGIC = re.compile(rf"^([ \t]*)([%!?]{_TO_ITS_END}|[^\n#'\"]*\?\??[ \t]*)$", re.MULTILINE)
@@ -90,7 +91,12 @@ class Notebook:
     def _is_taken(self, index: int, text: str, python: str) -> bool:
         """Whether our own parser takes a cell that this Python does not; the cell is noted where it does not."""
         try:
+            if is_too_deep(python):  # its parser is machine code, which crashes where the stack ends
+                raise TooDeepError(TOO_DEEP)
             parse(python)
+        except RecursionError:
+            self.broken.append((index, text, TooDeepError(TOO_DEEP)))
+            return False
         except SourceError as error:
             self.broken.append((index, text, error))
             return False

@@ -21,7 +21,7 @@ import libcst as cst
 from tf2npu.scanner.codegen_offsets import record
 from tf2npu.scanner.except_blanks import give_back_blanks
 from tf2npu.scanner.line_map import LineMap, line_map, plainly_indented
-from tf2npu.scanner.nesting_guard import LONGEST_NAME, longest_name
+from tf2npu.scanner.nesting_guard import LONGEST_NAME, has_deep_brackets, longest_name
 from tf2npu.scanner.python2_constructs import OLD_EXCEPT, explain_python2
 from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, Python2Error, SourceError
 
@@ -37,6 +37,9 @@ _NESTING = re.compile(r"\b(?:elif|and|or)\b")
 _MOST_NESTED, _MOST_NESTED_DEEP = 2_000, 200_000
 _here = threading.local()  # is_deep: whether this thread has the large stack
 _MOST_COMMAS = 500_000  # a list of 2.4 million numbers in 5 MB of source took LibCST 10 GB
+
+
+TOO_DEEP = "an expression or block is nested too deeply to be converted"
 
 
 class TooDeepError(SourceError):
@@ -93,6 +96,8 @@ def parse(text: str, is_python: bool = False) -> Tree:
         at = text.index("\0")
         raise SourceError("source code cannot hold a null byte", text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
     _require_stack(text)
+    if not is_python and has_deep_brackets(text):
+        raise TooDeepError(TOO_DEEP)
     try:
         with _unchecked() if is_python else _NOTHING:
             module = cst.parse_module(text)
@@ -123,7 +128,7 @@ def _require_stack(text: str) -> None:
     chain = longest_name(text)
     nested = max(chain, sum(1 for _ in _NESTING.finditer(text)))
     if nested > _MOST_NESTED_DEEP or chain > LONGEST_NAME:
-        raise TooDeepError("an expression or block is nested too deeply to be converted")
+        raise TooDeepError(TOO_DEEP)
     if nested > _MOST_NESTED and not getattr(_here, "is_deep", False):
         raise RecursionError
 
@@ -202,7 +207,7 @@ def _run_in_deep_thread(function: Callable[[], T]) -> T:
     if succeeded:
         return value
     if isinstance(value, (RecursionError, MemoryError)):
-        raise TooDeepError("an expression or block is nested too deeply to be converted")
+        raise TooDeepError(TOO_DEEP)
     raise value
 
 
