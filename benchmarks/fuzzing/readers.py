@@ -196,5 +196,5 @@ def readers() -> list[Reader]:
         Reader("fusion switches", valid_files.switches, call=_read_switches, errors=invalid),
         Reader("customized types", valid_files.types, call=_read_types, errors=(*invalid, ValueError)),
         Reader("profiling_options", valid_files.profiling_options, call=_read_profiling_options),
-        Reader("tuning of some operators", valid_files.narrowing, call=_read_narrowing, errors=(ValueError,)),
+        Reader("tuning of some operators", valid_files.narrowing, call=_read_narrowing, errors=(ValueError, OSError)),
     ]
