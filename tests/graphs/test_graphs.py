@@ -27,7 +27,7 @@ TOLERANCE = 1e-4
 @pytest.mark.whole(
     but=("slim_resnet50", "lenet_layers", "dcgan", "rnn_static", "seq2seq_attention", "crf_ctc", "deepfm", "unet_detect", "rl_pg")
 )
-@pytest.mark.parametrize("name", some(GRAPHS, 2))
+@pytest.mark.parametrize("name", GRAPHS)
 def test_graph(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     outcome = compare(GRAPHS[name], N_STEPS, tmp_path)
     assert set(OP_TYPES[name]) <= set(outcome.op_types.values())

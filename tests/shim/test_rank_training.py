@@ -16,7 +16,6 @@ import pytest
 
 from tests import fork_server
 from tests.e2e.programs import EXAMPLES
-from tests.how_many import some
 from tests.shim.conftest import checked, plain_environment
 from tests.shim.rank_training_scripts import BY_HAND, KINDS, for_many, for_one
 from tests.shim.test_launch import TF2NPU, launch
@@ -81,7 +80,7 @@ def all_ranks(script: Path, engine: str, folder: Path) -> list[list[np.ndarray]]
 
 
 @pytest.mark.whole(but=("keras", "mirrored"))
-@pytest.mark.parametrize("kind", some(KINDS, 3))
+@pytest.mark.parametrize("kind", KINDS)
 def test_all_ranks_train_as_one_process_with_the_large_batch(tmp_path, kind):
     """Each rank has the same bits, in every run and on each engine."""
     script = converted(tmp_path, kind)

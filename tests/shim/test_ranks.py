@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from tests import fork_server
-from tests.how_many import some
 from tests.shim.conftest import checked, plain_environment
 from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
 from tests.shim.test_launch import TF2NPU, launch, script  # noqa: F401
@@ -107,7 +106,7 @@ def variables(printed: str) -> list[list[np.ndarray]]:
 
 
 @pytest.mark.whole(but=("averaged",))
-@pytest.mark.parametrize("how", some(OPTIMIZERS, 2))
+@pytest.mark.parametrize("how", OPTIMIZERS)
 def test_two_ranks_train_as_one_process_on_the_whole_batch(script, plain, how):  # noqa: F811
     """Each rank reads half of every batch and begins with other variables, which rank 0's replace.
 
@@ -156,7 +155,7 @@ def horovod_by_hand() -> np.ndarray:
 
 
 @pytest.mark.whole(but=("guarded",))
-@pytest.mark.parametrize("kind", some(HOROVOD, 2))
+@pytest.mark.parametrize("kind", HOROVOD)
 def test_a_converted_horovod_script_trains_on_two_ranks(script, tmp_path, kind):  # noqa: F811
     script(HOROVOD[kind], "src/train.py")
     convert = [TF2NPU, "convert", "src", "out", "--distributed", "horovod"]

@@ -20,6 +20,7 @@ from tf2npu.comparison.structure import Pair, Structure
 from tf2npu.comparison.tensor_folder import NPY, TensorFolder
 from tf2npu.comparison.unreadable import Unreadable, told
 from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
+from tf2npu.whole_number import whole_number
 
 WALKED_THROUGH = ("Cast", "TransData")
 """Types of operators whose output stands beside the tensor of their input."""
@@ -236,9 +237,10 @@ def _source(text: str) -> tuple[str, int]:
     name, index = (part.strip() for part in parts)
     if not name:
         raise _NoPartner(f"{start}The input operator name is empty.")
-    if not (index.isascii() and index.isdigit() and len(index) < 10):
+    output = whole_number(index)
+    if output is None:
         raise _NoPartner(f"{start}The input index only supports numbers.")
-    return name, int(index)
+    return name, output
 
 
 def _clear(row: Row) -> None:

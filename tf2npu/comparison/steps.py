@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tf2npu.comparison.tensor_folder import has_tensor_files, operators_in
 from tf2npu.comparison.unreadable import Unreadable
+from tf2npu.whole_number import whole_number
 
 _DEEPEST = 12
 """Folders below the given one that are looked into: a precision_data folder has nine."""
@@ -69,7 +70,8 @@ def _step(path: Path, files: list[str]) -> StepFolder:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+    number = whole_number(text)
+    return -1 if number is None else number
 
 
 class NoStep(Exception):

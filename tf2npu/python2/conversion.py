@@ -77,17 +77,23 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     if modern is None:
         return result
     findings = [dataclasses.replace(f, message=f.message.removesuffix(OR_PYTHON2)) for f in result.findings]
+    blocks = {cell: _blocks(before, after) for cell, (before, after) in modern.cells.items()}
+    findings = [dataclasses.replace(f, span=_moved(f.span, blocks[f.cell])) if f.cell in blocks else f for f in findings]
     for cell, (before, after) in modern.cells.items():
-        source, blocks = Modern(b"", before, after), _blocks(before, after)
-        findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) if f.cell == cell else f for f in findings]
-        lines = [_moved(Span(line, 1, line, 1), blocks).line for line in modern.divided.get(cell, ())]
-        findings += [dataclasses.replace(f, cell=cell) for f in (*_fixed(source, blocks), *_said_of_divisions(lines))]
+        lines = [_moved(Span(line, 1, line, 1), blocks[cell]).line for line in modern.divided.get(cell, ())]
+        said = (*_fixed(Modern(b"", before, after), blocks[cell]), *_said_of_divisions(lines))
+        findings += [dataclasses.replace(finding, cell=cell) for finding in said]
     for cell, refusal in modern.refusals.items():
         finding = file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this cell: {refusal}")
         findings.append(dataclasses.replace(finding, cell=cell))
-    final = result.after if result.status is Status.CONVERTED else modern.data
+    return _ended(dataclasses.replace(result, findings=findings), data, modern.data)
+
+
+def _ended(result: FileResult, data: bytes, modern: bytes) -> FileResult:
+    """The result with the original before it, and behind it what was converted or only brought to Python 3."""
+    final = result.after if result.status is Status.CONVERTED else modern
     status = Status.CONVERTED if result.status is not Status.FAILED and final != data else result.status
-    return dataclasses.replace(result, status=status, findings=findings, before=data, after=final)
+    return dataclasses.replace(result, status=status, before=data, after=final)
 
 
 def convert_file_as_it_is(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -178,14 +184,12 @@ def _is_for_python3(text: str) -> bool:
 
 def _of_original(result: FileResult, data: bytes, modern: Modern) -> FileResult:
     """The result as one of the original file: its edits, and findings at places of the original."""
-    final = result.after if result.status is Status.CONVERTED else modern.data
     blocks = _blocks(modern.before, modern.after)
     findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) for f in result.findings]
     findings += list(_fixed(modern, blocks))
     findings += _divisions(modern, blocks)
-    status = Status.CONVERTED if result.status is not Status.FAILED and final != data else result.status
-    edits = _line_edits(modern.before, decode(final).text)
-    return dataclasses.replace(result, status=status, findings=findings, edits=edits, before=data, after=final)
+    ended = _ended(dataclasses.replace(result, findings=findings), data, modern.data)
+    return dataclasses.replace(ended, edits=_line_edits(modern.before, decode(ended.after).text))
 
 
 def _blocks(before: str, after: str) -> list[Any]:

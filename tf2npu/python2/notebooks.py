@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from tf2npu.python2.divisions import open_divisions
 from tf2npu.python2.fixers import Refused, has_gone_builtins, python3_error, refactored
-from tf2npu.scanner.notebook import Notebook, magics_back, with_sources, without_magics
-from tf2npu.scanner.notebook_json import read_notebook
+from tf2npu.scanner.notebook import Notebook, magics_back, without_magics
 from tf2npu.scanner.source import Python2Error, SourceError
 
 _FUTURE = re.compile(r"^[ \t]*from[ \t]+__future__[ \t]+import[ \t]+\(?([\w ,]+)", re.MULTILINE)
@@ -39,12 +38,12 @@ def modern_notebook(data: bytes) -> ModernNotebook | None:
     One kernel runs all cells, so that one such cell tells of all of them: what a name is in one it is in the next.
     """
     try:
-        notebook, sources = Notebook(data), read_notebook(data).sources
+        notebook = Notebook(data)
     except (SourceError, RecursionError, MemoryError):
         return None  # the converter says what is wrong with it
     unread = {index for index, _, error in notebook.broken if isinstance(error, Python2Error)}
     taken = unread | {cell.index for cell in notebook.cells}
-    texts = {index: text for index, _, _, text in sources if index in taken}
+    texts = {index: text for index, _, _, text in notebook.sources if index in taken}
     plain = {index: without_magics(text) for index, text in texts.items()}
     if not unread and not any(_has_gone_builtins(text) for text, _ in plain.values()):
         return None
@@ -52,7 +51,7 @@ def modern_notebook(data: bytes) -> ModernNotebook | None:
     after = {index: magics_back(text, plain[index][1]) for index, text in joined.items()}
     divided = {} if _asks_for(texts.values(), "division") else _divided(joined, {i: magics for i, (_, magics) in plain.items()})
     changed = {index: text for index, text in after.items() if text != texts[index]}
-    return ModernNotebook(with_sources(data, changed), {i: (texts[i], after[i]) for i in after}, refusals, divided)
+    return ModernNotebook(notebook.with_texts(changed), {i: (texts[i], after[i]) for i in after}, refusals, divided)
 
 
 def _has_gone_builtins(text: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tf2npu.ranks.rank_table_file import place_in_pod, read_rank_table
 from tf2npu.ranks.servers import FIRST_PORT, KEY_VARIABLE, LEAST_KEY_CHARACTERS, Servers, is_here
+from tf2npu.whole_number import whole_number
 
 MOST_RANKS = 32768
 """Ranks of a job at most.  Source: the range of CM_WORKER_SIZE in HCCL's documentation."""
@@ -146,9 +147,10 @@ def _place_in_pod(environment: Mapping[str, str], table: Path, size: int) -> int
 
 def _number(environment: Mapping[str, str], name: str, least: int, most: int) -> int:
     text = environment[name].strip()
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
+    number = whole_number(text)
+    if number is None or not least <= number <= most:
         raise ValueError(f"{name}={environment[name]!r:.60}: write a whole number from {least} to {most}")
-    return int(text)
+    return number
 
 
 def _seconds(environment: Mapping[str, str]) -> float:

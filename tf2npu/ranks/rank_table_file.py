@@ -12,6 +12,7 @@ from typing import Any
 
 from tf2npu.files.bounded_read import read_at_most
 from tf2npu.ranks.rank_table_rules import Entry, TableRules
+from tf2npu.whole_number import whole_number
 
 _MOST_BYTES = 16 << 20
 """Of a table: one of 32,768 ranks has 4 MB."""
@@ -108,9 +109,10 @@ def _rank_ids(table: dict[str, Any], devices: Sequence[Entry], rules: TableRules
         return
     for server, device in devices:
         text = rules.text(device if "server_list" in table else server, "rank_id")
-        if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        number = whole_number(text)
+        if number is None:
             raise ValueError(f'{rules.shown}: "rank_id" is {text:.40}: write a whole number')
-        yield int(text)
+        yield number
 
 
 def _counted(devices: Sequence[Entry]) -> list[int]:

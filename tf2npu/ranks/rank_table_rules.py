@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tf2npu.whole_number import whole_number
+
 MOST_DEVICE_ID = 15
 """The highest device_id of a server, on the chips that have most."""
 MOST_CLOUD_DEVICE_ID = 7
@@ -53,7 +55,7 @@ class TableRules:
     def count(self, place: dict[str, Any], field: str, found: int, what: str) -> None:
         """A number of entries, which the table has to keep."""
         text = self.text(place, field)
-        if not _is_number(text) or int(text) != found:
+        if whole_number(text) != found:
             self._fail(field, f'is {text:.20}, and {what}: write "{found}"')
 
     def _names(self, field: str, names: Iterable[str]) -> None:
@@ -168,13 +170,10 @@ class TableRules:
         numbers = []
         for server, device in devices:
             text = self.text(device, "device_id")
-            if not _is_number(text) or int(text) > most:
+            number = whole_number(text)
+            if number is None or number > most:
                 self._fail("device_id", f"is {text!r:.40}: write a whole number from 0 to {most}")
-            numbers.append((server["server_id"], int(text)))
+            numbers.append((server["server_id"], number))
         for (server_id, number), times in Counter(numbers).items():
             if times > 1:
                 self._fail("device_id", f"{number} is there twice for server {server_id!r:.60}: give each device its own")
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 10

@@ -16,6 +16,7 @@ from tf2npu.report.places import n_places
 from tf2npu.report.proof import Proofs
 from tf2npu.report.rule_facts import RuleTexts
 from tf2npu.report.run_section import lines as run_lines
+from tf2npu.whole_number import whole_number
 
 Cell = str | int | float | None
 """What stands in a field: a text of any characters, a number, or nothing."""
@@ -136,8 +137,9 @@ def _analysis(report: Report) -> Table:
                 path, _, line = where.rpartition(":")
                 module, _, name = api.name.rpartition(".")
                 advice = " ".join(filter(None, (api.rule, texts.text(api.note) if api.note else "")))
-                numbered = int(line) if line.isascii() and line.isdigit() and len(line) < 10 else line
-                yield Row((number, path, numbered, module, name, api.verdict.value, advice), by_path.get(path), place=where)
+                numbered = whole_number(line)
+                shown = line if numbered is None else numbered
+                yield Row((number, path, shown, module, name, api.verdict.value, advice), by_path.get(path), place=where)
 
     return Table("API analysis", columns, rows, has_words=True)
 

@@ -17,7 +17,7 @@ from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_adapter2, is_framework, is_horovod, root_of
-from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, is_too_deep, longest_name
+from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.python2_constructs import is_refused_python2
@@ -143,7 +143,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     try:
         module = parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        is_deep = isinstance(error, (RecursionError, MemoryError)) or "nested parentheses" in str(error)
+        is_deep = isinstance(error, (RecursionError, MemoryError)) or NESTED_PARENTHESES in str(error)
         facts = _line_facts(path, text, is_deep and is_too_deep(text))
         return replace(facts, is_python2=isinstance(error, SyntaxError) and is_refused_python2(text, error))
     levels = _levels(module)

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tf2npu.findings import Edit, Finding, Level, Span, doc_of
-from tf2npu.scanner.nesting_guard import is_too_deep
+from tf2npu.scanner.nesting_guard import NESTED_PARENTHESES, is_too_deep
 from tf2npu.scanner.notebook_json import literals, read_notebook
 from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.source import OR_PYTHON2, Python2Error, SourceError
-from tf2npu.scanner.tree import TOO_DEEP, TooDeepError, parse, python_parses
+from tf2npu.scanner.tree import TOO_DEEP, TooDeepError, parse, python_parses, refused_by_python
 
 _TO_ITS_END = r"(?:[^\n]*\\\n)*[^\n]*"  # a line for IPython goes on behind a backslash
 _MAGIC = re.compile(rf"^([ \t]*)([%!?]{_TO_ITS_END}|[^\n#'\"]*\?\??[ \t]*)$", re.MULTILINE)
@@ -56,7 +56,7 @@ class Notebook:
 
     def __init__(self, data: bytes) -> None:
         read = read_notebook(data)
-        self.bom, self.json, self.n_cells = read.bom, read.text, read.n_cells
+        self.bom, self.json, self.n_cells, self.sources = read.bom, read.text, read.n_cells, read.sources
         self.cells: list[Cell] = []
         self.skipped: list[tuple[int, str]] = list(read.odd)
         self.broken: list[tuple[int, str, SourceError]] = []
@@ -91,12 +91,10 @@ class Notebook:
     def _is_taken(self, index: int, text: str, python: str) -> bool:
         """Whether our own parser takes a cell that this Python does not; the cell is noted where it does not."""
         try:
-            if is_too_deep(python):  # its parser is machine code, which crashes where the stack ends
+            error = refused_by_python(python)
+            if (error is None or NESTED_PARENTHESES in str(error)) and is_too_deep(python):  # Python's parser has given up
                 raise TooDeepError(TOO_DEEP)
             parse(python)
-        except RecursionError:
-            self.broken.append((index, text, TooDeepError(TOO_DEEP)))
-            return False
         except SourceError as error:
             self.broken.append((index, text, error))
             return False
@@ -144,15 +142,18 @@ class Notebook:
         own: dict[int, list[Edit]] = {}
         for edit in edits:
             own.setdefault(self._number_at(edit.start), []).append(edit)
+        cells = {number: self.cells[number] for number in own}
+        return self.with_texts({cell.index: _edited(cell, own[number]) for number, cell in cells.items()})
+
+    def with_texts(self, texts: dict[int, str]) -> bytes:
+        """The notebook with other texts for cells, by their index; bytes outside these cells' sources stay."""
         parts: list[str] = []
         position = 0
-        for number in sorted(own):
-            cell = self.cells[number]
-            parts.append(self.json[position : cell.start])
-            parts.append(_rewrite(self.json[cell.start : cell.end], cell.text, _edited(cell, own[number])))
-            position = cell.end
-        parts.append(self.json[position:])
-        return self.bom + "".join(parts).encode("utf-8")
+        for index, start, end, text in self.sources:
+            if index in texts:
+                parts += [self.json[position:start], _rewrite(self.json[start:end], text, texts[index])]
+                position = end
+        return self.bom + "".join([*parts, self.json[position:]]).encode("utf-8")
 
 
 def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
@@ -197,11 +198,11 @@ def without_magics(text: str) -> tuple[str, list[str]]:
     if python_parses(text):
         return text, magics
 
-    def mark(found: re.Match[str]) -> str:
-        magics.append(found[2])
-        return f"{found[1]}{_MARK.format(len(magics) - 1)}"
+    def mark(command: str) -> str:
+        magics.append(command)
+        return _MARK.format(len(magics) - 1)
 
-    return _MAGIC.sub(mark, _ASSIGNED_MAGIC.sub(mark, text)), magics
+    return _with_magics(text, mark), magics
 
 
 def magics_back(text: str, magics: list[str]) -> str:
@@ -211,21 +212,18 @@ def magics_back(text: str, magics: list[str]) -> str:
     return text
 
 
-def with_sources(data: bytes, texts: dict[int, str]) -> bytes:
-    """A notebook with other texts for cells, by their index; all other bytes stay.  Raises: SourceError."""
-    read = read_notebook(data)
-    parts, position = [], 0
-    for index, start, end, text in read.sources:
-        if index in texts:
-            parts += [read.text[position:start], _rewrite(read.text[start:end], text, texts[index])]
-            position = end
-    return read.bom + "".join([*parts, read.text[position:]]).encode("utf-8")
-
-
 def _blank_magics(text: str) -> str:
     """Lines that IPython reads, not Python, become the number 0 and a comment of the same length."""
-    text = _ASSIGNED_MAGIC.sub(lambda m: m.group(1) + _placeholder(m.group(2)), text)
-    return _MAGIC.sub(lambda m: m.group(1) + _placeholder(m.group(2)), text)
+    return _with_magics(text, _placeholder)
+
+
+def _with_magics(text: str, stand_in: Callable[[str], str]) -> str:
+    """The text with something else for each line that IPython reads."""
+
+    def put(found: re.Match[str]) -> str:
+        return found[1] + stand_in(found[2])
+
+    return _MAGIC.sub(put, _ASSIGNED_MAGIC.sub(put, text))
 
 
 def _placeholder(command: str) -> str:
