@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import keyword
 import math
 import re
@@ -16,6 +17,7 @@ NESTED_PARENTHESES = "nested parentheses"
 """Of the message with which Python's parser gives up on brackets."""
 LONGEST_NAME = 5_000
 """Parts of one dotted name. Python's parser and ours make a text of each of its beginnings: 150,000 parts take 24 GB."""
+_BRACKET = re.compile(r"[(){}\[\]]")
 _NAME = re.compile(r"(?:\.[\s\\]*\w+[\s\\]*)+")
 
 
@@ -51,6 +53,12 @@ def is_too_deep(text: str, most_tokens: float = DEEPEST) -> bool:
                 brackets += (token.string in "([{") - (token.string in ")]}")
             if tokens > most_tokens or brackets > _MOST_BRACKETS:
                 return True
-    except (tokenize.TokenError, SyntaxError, IndentationError):
-        return _n_opened(text) > DEEPEST
+    except (tokenize.TokenError, SyntaxError, IndentationError):  # since Python 3.12 also for more than 200 brackets
+        return _n_opened(text) > DEEPEST or _most_open(text) > _MOST_BRACKETS
     return False
+
+
+def _most_open(text: str) -> int:
+    """How many brackets stand inside of each other at most, counting those of strings and comments, too."""
+    steps = (1 if bracket in "([{" else -1 for bracket in _BRACKET.findall(text))
+    return max(itertools.accumulate(steps), default=0)
