@@ -201,3 +201,20 @@ def test_what_the_text_does_not_tell_is_said(code: str) -> None:
     assert len(said) == (expected is not None), said
     if expected is not None:
         assert said[0][0] == expected[0] and expected[1] in said[0][1]
+
+
+@pytest.mark.parametrize(("call", "then"), {"div": -3, "mod": -1}.items())
+def test_a_division_rounds_down_now_and_the_name_that_is_said_rounds_as_it_did(call: str, then: int) -> None:
+    findings = convert_source(f"import tensorflow as tf\nn = tf.neg(a)\ny = tf.{call}(n, 2)\n", "m.py").findings
+    (message,) = [f.message for f in findings if f.level.value == "info" and f.rule == "NPU969"]
+    said = message.rpartition("write ")[2].split()[0]
+    assert value_of(f"y = tf.{call}(tf.constant(-7), 2)") == {"div": -4, "mod": 1}[call]
+    assert value_of(f"y = {said}(tf.constant(-7), 2)") == then
+
+
+@pytest.mark.parametrize(
+    "code", ["y = tf.mod(n, 2)", "n = tf.neg(a)\ny = tf.floormod(n, 2)", "n = tf.neg(a)\ny = tf.div(n, 2.0)"]
+)
+def test_divisions_that_are_what_they_were_are_not_told(code: str) -> None:
+    findings = convert_source(f"import tensorflow as tf\n{code}\n", "m.py").findings
+    assert not [f for f in findings if "rounded toward zero" in f.message]
