@@ -9,11 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from npu_formats.environment import TF2NPU_OPTIONS
 from npu_runtime.errors import InvalidArgument
-
-ENVIRONMENT_OPTIONS = "TF2NPU_OPTIONS"
-"""JSON object of options the launcher was given; they win over the script's."""
-
 
 PRECISION_MODES = (
     "must_keep_origin_dtype", "allow_fp32_to_fp16", "allow_fp32_to_bf16", "force_fp16", "force_fp32", "cube_fp16in_fp32out",
@@ -109,7 +106,7 @@ def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = 
 
     Raises: InvalidArgument when one of our own options has a value it does not know.
     """
-    options = _launcher_options(environment.get(ENVIRONMENT_OPTIONS) or "{}")
+    options = _launcher_options(environment.get(TF2NPU_OPTIONS) or "{}")
     merged = {**parameters, **options}
     for name, allowed in _ALLOWED.items():
         if name in merged and merged[name] not in allowed:
@@ -150,7 +147,7 @@ def _launcher_options(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         options = None
     if not isinstance(options, dict):
-        raise InvalidArgument(f"{ENVIRONMENT_OPTIONS} is no JSON object: set it right, or unset it")
+        raise InvalidArgument(f"{TF2NPU_OPTIONS} is no JSON object: set it right, or unset it")
     return options
 
 

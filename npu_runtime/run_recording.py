@@ -10,8 +10,8 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
-RECORD_VARIABLE = "TF2NPU_RECORD"
-"""Set to 1 by the launcher where a report is to be written, for this process and for the other ranks."""
+from npu_formats.environment import TF2NPU_RECORD
+
 MOST_SPANS = 200
 """Spans of a stream that are kept: a page shows them on a thousand pixels, where more would touch each other."""
 COMPILE, DEVICE, HOST, WAITING = "compile", "device", "host", "waiting"
@@ -124,7 +124,7 @@ class Recording:
 @cache
 def recording() -> Recording | None:
     """The recording of this process; None where nobody asked for one when it began."""
-    return Recording() if os.environ.get(RECORD_VARIABLE) == "1" else None
+    return Recording() if os.environ.get(TF2NPU_RECORD) == "1" else None
 
 
 def recorded(stream: str) -> Any:

@@ -15,7 +15,7 @@ import pytest
 from trove_classifiers import classifiers as CLASSIFIERS
 
 ROOT = Path(__file__).parent.parent
-PACKAGE_FOLDERS = {"tf2npu": "tf2npu", "npu_runtime": "npu_runtime"}
+PACKAGE_FOLDERS = {"tf2npu": "tf2npu", "npu_runtime": "npu_runtime", "npu_formats": "npu_formats"}
 TOP_LEVEL_FROM = {"npu_bridge": "tf2npu/npu_bridge", "hccl": "tf2npu/hccl"}
 
 

@@ -25,7 +25,7 @@ def committed_files() -> list[Path]:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
         return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
-    folders = ("tf2npu", "npu_runtime", "tests", "benchmarks", "docs", "examples")
+    folders = ("tf2npu", "npu_runtime", "npu_formats", "tests", "benchmarks", "docs", "examples")
     return [path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from npu_formats.environment import TF2NPU_LANG
 from tf2npu.filled_path import FilledPath
-from tf2npu.help_page import LANGUAGE_VARIABLE
 from tf2npu.script_words import ScriptCommand
 
 _path = FilledPath(path_type=Path)
@@ -31,7 +31,7 @@ _path = FilledPath(path_type=Path)
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME", help="Chip of the device runs.")
 @click.option("--report", type=_path, metavar="DIR", help="Put the verdict into the migration report of this folder, too.")
 @click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
     help="Language of text and page.",
 )  # fmt: skip
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")

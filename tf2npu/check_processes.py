@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_CHECK, TF2NPU_OPTIONS
 from tf2npu.files.bounded_read import MB, read_at_most
 from tf2npu.files.directory import Directory
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 
-CHECK_VARIABLE = "TF2NPU_CHECK"  # read by npu_bridge._check
 RECORD, FACTS, AGAIN = "record.json", "original.json", "again.json"
 """Files that the hooks write: of the migrated script's runs, of the original's, of its second run."""
 _MOST_BYTES = 256 * MB
@@ -96,11 +96,11 @@ class CheckProcesses:
 
     def original(self, script: Path) -> CheckedScript:
         """Record the original's first steps."""
-        return self._start("original", script, (), {"TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": ""})
+        return self._start("original", script, (), {TF2NPU_OPTIONS: "", TF2NPU_ALL_SESSIONS: ""})
 
     def again(self, script: Path, *, has_other_kernels: bool) -> CheckedScript:
         """Make the original's steps again, with one thread and with oneDNN's kernels where TensorFlow would take Eigen's."""
-        variables = {"TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": "", "TF_NUM_INTRAOP_THREADS": "1"}
+        variables = {TF2NPU_OPTIONS: "", TF2NPU_ALL_SESSIONS: "", "TF_NUM_INTRAOP_THREADS": "1"}
         return self._start("again", script, (), {**variables, **(other_kernels(os.environ) if has_other_kernels else {})})
 
     def migrated(self, script: Path, modes: Sequence[str], environment: Mapping[str, str], *, is_whole: bool) -> CheckedScript:
@@ -119,7 +119,7 @@ class CheckProcesses:
             "role": role, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
             "seconds": max(0.0, self.deadline - time.monotonic()), **request,
         }  # fmt: skip
-        ours = {"PYTHONHASHSEED": "0", "TMPDIR": str(self._temporary()), CHECK_VARIABLE: json.dumps(asked)}
+        ours = {"PYTHONHASHSEED": "0", "TMPDIR": str(self._temporary()), TF2NPU_CHECK: json.dumps(asked)}
         variables = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ, **environment, **ours}
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", str(script), *self.words]
         with Directory.given(self.folder) as folder, folder.new_file(log.name) as stream:

@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 import tf2npu
+from npu_formats.environment import TF2NPU_LANG
 from tf2npu.check_options import check
 from tf2npu.compare_options import compare
 from tf2npu.dump_command import dump
 from tf2npu.filled_path import FilledPath
-from tf2npu.help_page import LANGUAGE_VARIABLE, CommandGroup
+from tf2npu.help_page import CommandGroup
 from tf2npu.option_types import DeviceCounts, Formats, addresses
 from tf2npu.script_words import RunCommand, ScriptCommand
 
@@ -32,7 +33,7 @@ def cli() -> None:
 
 
 _language = click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
     help="Language of the report; report.json stays English.",
 )  # fmt: skip
 
@@ -43,7 +44,7 @@ def _places(command):
         click.option("--json", "json_file", type=_path, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
         click.option("--report", "folder", type=_path, metavar="DIR", help="Write it as a web page into this folder."),
         click.option(
-            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
+            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
             help="Language of text and page.",
         ),
     )  # fmt: skip

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
+from npu_formats.environment import TF2NPU_LANG
 from tf2npu.filled_path import FilledPath
-from tf2npu.help_page import LANGUAGE_VARIABLE, HelpPage
+from tf2npu.help_page import HelpPage
 
 _path = FilledPath(path_type=Path)
 
@@ -34,7 +35,7 @@ _path = FilledPath(path_type=Path)
     "--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of stdout."
 )
 @click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=LANGUAGE_VARIABLE,
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
     help="Language of the page.",
 )  # fmt: skip
 def compare(dump: Path, reference: Path, **options) -> None:

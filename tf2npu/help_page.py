@@ -14,11 +14,10 @@ from pathlib import Path
 
 import click
 
+from npu_formats.environment import TF2NPU_LANG
 from tf2npu import help_sections
 from tf2npu.help_formatter import CellFormatter
 
-LANGUAGE_VARIABLE = "TF2NPU_LANG"
-"""Environment variable with the language of everything that has a --lang, and of the help."""
 LANGUAGES = ("en", "zh")
 _LANGUAGE = "tf2npu.help_page.language"  # the key in a context's own storage
 _BRACKET = re.compile(r" *\[(?=default|required|x[<>])")  # where facts on an option begin
@@ -27,7 +26,7 @@ _FILE = Path(__file__).with_name("help_zh.json")
 
 def asked_language(args: list[str]) -> str:
     """The language that a command line or the environment asks for; English for one that is not known."""
-    asked = os.environ.get(LANGUAGE_VARIABLE, "")
+    asked = os.environ.get(TF2NPU_LANG, "")
     for number, word in enumerate(args):
         if word == "--":
             break

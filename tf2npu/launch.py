@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
+from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_RECORD, TF2NPU_STRICT
 from tf2npu import recorded_run, run_report
 from tf2npu.files.lock import Busy
 from tf2npu.ranks import launch_request, launcher_script
@@ -21,14 +22,11 @@ from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.as_json import NotAReport
 from tf2npu.report.visible import visible, visible_lines
 from tf2npu.run_failure import Failure, failure_of
-from tf2npu.session_options import OPTIONS_VARIABLE, launcher_options
+from tf2npu.session_options import launcher_options
 from tf2npu.statement_marks import StatementMarks
 
 USAGE = 2
 """Exit code of a wrong command, as click has it."""
-ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"  # read by npu_bridge._session_hooks
-STRICT_VARIABLE = "TF2NPU_STRICT"  # read by npu_bridge._host_differences
-RECORD_VARIABLE = "TF2NPU_RECORD"  # read by npu_runtime.run_recording
 INTERRUPTED = 130
 """Exit code that a shell reports for a process that SIGINT ended."""
 
@@ -65,7 +63,7 @@ def run_script(
     report = report.absolute() if report is not None else None  # the script may go elsewhere
     _hand_over(dict(options or {}), soc, all_sessions, strict)
     if report is not None:
-        os.environ[RECORD_VARIABLE] = "1"
+        os.environ[TF2NPU_RECORD] = "1"
     try:
         launch_request.prepare(ranks)
         if is_launcher:
@@ -164,8 +162,8 @@ def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, str
         options["soc"] = soc
     if options:
         inherited = launcher_options(os.environ)
-        os.environ[OPTIONS_VARIABLE] = json.dumps({**inherited, **options}, sort_keys=True)
-    for name, is_on in ((ALL_SESSIONS_VARIABLE, all_sessions), (STRICT_VARIABLE, strict)):
+        os.environ[TF2NPU_OPTIONS] = json.dumps({**inherited, **options}, sort_keys=True)
+    for name, is_on in ((TF2NPU_ALL_SESSIONS, all_sessions), (TF2NPU_STRICT, strict)):
         if is_on:
             os.environ[name] = "1"
 

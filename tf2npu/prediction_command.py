@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 
+from npu_formats.environment import TF2NPU_PREDICT
+from npu_formats.predict import PredictionRequest
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import put_whole
@@ -18,7 +20,7 @@ from tf2npu.prediction import as_text, comparison, document
 from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
-from tf2npu.prediction_request import PREDICT_VARIABLE, PredictionRequest, processes_for
+from tf2npu.prediction_arguments import processes_for
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.table import NoProfile
 from tf2npu.profiles.tree import profiles_in
@@ -63,7 +65,7 @@ def predict(
         request = PredictionRequest(str(out), chips(soc), precision=precision, devices=scaled, **asked)
         converted = converted_for("predict", script, folder)
         code = run_script(
-            script, words[1:], _options(request, processes_for(devices)), {PREDICT_VARIABLE: request.as_json()}, converted
+            script, words[1:], _options(request, processes_for(devices)), {TF2NPU_PREDICT: request.as_json()}, converted
         )
         made = _document(out, script, code, request.steps)
     if made is None:

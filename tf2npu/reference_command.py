@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_REFERENCE
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import new_name, replacing
@@ -18,7 +19,6 @@ from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.visible import visible
 from tf2npu.script_process import bridge_import, chips, orderly_end, run_script
 
-REFERENCE_VARIABLE = "TF2NPU_REFERENCE"  # read by npu_bridge._reference
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
 _OTHER = "other"
 """The folder of all graphs but the one that trains."""
@@ -43,7 +43,7 @@ def reference(words: Sequence[str], *, out: Path, steps: str | None) -> int:
     chips(_CHIP)
     with orderly_end(), _scratch(out) as (folder, scratch):
         request = {"out": str(folder.path), "scratch": str(folder.path / scratch), "steps": wanted}
-        variables = {REFERENCE_VARIABLE: json.dumps(request), "TF2NPU_OPTIONS": "", "TF2NPU_ALL_SESSIONS": ""}
+        variables = {TF2NPU_REFERENCE: json.dumps(request), TF2NPU_OPTIONS: "", TF2NPU_ALL_SESSIONS: ""}
         try:
             code = run_script(script, words[1:], [], variables, None)
         finally:

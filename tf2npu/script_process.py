@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from tf2npu.config import ConfigError
-from tf2npu.prediction_request import chips_named
+from tf2npu.prediction_arguments import chips_named
 from tf2npu.project.request import TooLarge, UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of

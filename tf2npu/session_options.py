@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from npu_formats.environment import TF2NPU_OPTIONS
 from tf2npu.near_names import near_names
 
 FIELD_NAMES = {"b": "bool", "i": "int", "s": "text, through tf.compat.as_bytes"}
-OPTIONS_VARIABLE = "TF2NPU_OPTIONS"  # JSON object, read by npu_runtime.config
 LAUNCHERS = (
     "device_defaults",
     "dump_graph",
@@ -211,9 +211,9 @@ def launcher_options(environment: Mapping[str, str]) -> dict[str, Any]:
 
     Raises: ValueError with a sentence for the user.
     """
-    text = environment.get(OPTIONS_VARIABLE) or "{}"
+    text = environment.get(TF2NPU_OPTIONS) or "{}"
     if not _is_json_object(text):
-        raise ValueError(f'{OPTIONS_VARIABLE} is no JSON object such as {{"soc": "Ascend910B2"}}: set it right, or unset it')
+        raise ValueError(f'{TF2NPU_OPTIONS} is no JSON object such as {{"soc": "Ascend910B2"}}: set it right, or unset it')
     options: dict[str, Any] = json.loads(text)
     return options
 

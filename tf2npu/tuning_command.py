@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from npu_formats.environment import TF2NPU_TUNE
 from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.files.temporary import temporary_folder
 from tf2npu.refused_request import RefusedRequest
@@ -18,8 +19,6 @@ from tf2npu.report.as_text import Line, show
 from tf2npu.report.visible import visible
 from tf2npu.script_process import chips, converted_for, orderly_end, run_script
 
-TUNE_VARIABLE = "TF2NPU_TUNE"  # read by npu_runtime
-"""Names a JSON object: `out`, the file for what was tuned, and `steps` of a training program, after which the script is ended."""
 _FAILED = 1
 """Exit code where a script ended before anything was tuned, and said itself that all went well, or where nothing was written."""
 _SHOWN = 30
@@ -44,7 +43,7 @@ def tune(words: Sequence[str], *, soc: str, mode: str, devices: int, steps: int,
     with orderly_end(), temporary_folder() as folder:
         out = folder / "tuning.json"
         options = ["--soc", named[0], "--devices", str(devices), "--option", f"auto_tune_mode={mode}"]
-        variables = {TUNE_VARIABLE: json.dumps({"out": str(out), "steps": steps})}
+        variables = {TF2NPU_TUNE: json.dumps({"out": str(out), "steps": steps})}
         code = run_script(script, words[1:], options, variables, converted_for("tune", script, folder))
         found = _document(out, script, code, steps)
     if found is None:

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ADDRESS_VARIABLE = "TF2NPU_COLLECTIVES"
-"""The key of the coordinator of this run's ranks and the folder where it listens: "key in hexadecimal|folder"."""
-ENGINE_VARIABLE = "TF2NPU_COLLECTIVE_ENGINE"
-"""What moves the tensors: "embedded", the coordinator's memory on one machine, or "mpi"."""
-COORDINATOR_VARIABLE = "TF2NPU_COORDINATOR"
-"""Where the coordinator listens when ranks are on several machines: "address:port"."""
-SERVER_VARIABLE = "TF2NPU_SERVER"
-"""The address of this rank's machine, as the rank table has it, when there are several."""
-
 
 @dataclass(frozen=True)
 class Call:

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, COORDINATOR_VARIABLE, ENGINE_VARIABLE, SERVER_VARIABLE, Call
+from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_COLLECTIVES, TF2NPU_COORDINATOR, TF2NPU_SERVER
+from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.connection import BrokenMessage, Connection, connect
 from npu_runtime.collectives.engine import EMBEDDED, MPI
 from npu_runtime.collectives.mpi_engine import Mpi
@@ -242,12 +243,12 @@ def communicator() -> Communicator:
 
     Raises: FailedPrecondition where nobody has started several ranks.
     """
-    address = os.environ.get(ADDRESS_VARIABLE)
+    address = os.environ.get(TF2NPU_COLLECTIVES)
     if not address:
         raise FailedPrecondition("several ranks are started by `tf2npu run --devices N`; this process is alone")
     mpi = None
-    if os.environ.get(ENGINE_VARIABLE) == MPI:
-        mpi = Mpi(int(os.environ["RANK_SIZE"]), os.environ.get(SERVER_VARIABLE, ""))
-    made = Communicator(address, int(os.environ.get("RANK_ID") or 0), os.environ.get(COORDINATOR_VARIABLE, ""), mpi)
+    if os.environ.get(TF2NPU_COLLECTIVE_ENGINE) == MPI:
+        mpi = Mpi(int(os.environ["RANK_SIZE"]), os.environ.get(TF2NPU_SERVER, ""))
+    made = Communicator(address, int(os.environ.get("RANK_ID") or 0), os.environ.get(TF2NPU_COORDINATOR, ""), mpi)
     at_process_end(made.finish)
     return made

@@ -10,8 +10,9 @@ from pathlib import Path
 from threading import TIMEOUT_MAX, Condition
 from typing import Any
 
+from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_runtime.collectives import run_file
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, Call
+from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, KeyIsShown, listen
 from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
 from npu_runtime.collectives.greeter import Greeter
@@ -57,7 +58,7 @@ class Coordinator:
     @property
     def environment(self) -> dict[str, str]:
         """What ranks find the coordinator by."""
-        return {ADDRESS_VARIABLE: self.address}
+        return {TF2NPU_COLLECTIVES: self.address}
 
     @property
     def was_called(self) -> bool:
@@ -208,4 +209,4 @@ def _read_call(header: Any, ranks: tuple[int, ...]) -> tuple[Call, list[Any]]:
     raise BrokenMessage(f"no call: {str(header)[:80]}")
 
 
-__all__ = ["ADDRESS_VARIABLE", "Coordinator"]
+__all__ = ["Coordinator"]

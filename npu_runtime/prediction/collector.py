@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from npu_formats.environment import TF2NPU_PREDICT
+from npu_formats.predict import PredictionRequest, read_request
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.prediction.request import REQUEST_VARIABLE, PredictionRequest, read_request
 from npu_runtime.prediction.step_document import document_of
 from npu_runtime.prediction.stop import listen
 from npu_runtime.prediction.training_steps import MetBatches, TrainingSteps, put_document
@@ -37,7 +38,7 @@ _COLLECTORS: dict[str, PredictionCollector] = {}
 
 def prepare(environment: Mapping[str, str] = os.environ) -> None:
     """Make ready for the end of a script that is predicted, before it starts threads."""
-    if environment.get(REQUEST_VARIABLE):
+    if environment.get(TF2NPU_PREDICT):
         listen()
 
 
@@ -46,7 +47,10 @@ def collector(environment: Mapping[str, str] = os.environ) -> PredictionCollecto
 
     Raises: InvalidArgument for a request, a rank or a number of ranks that is none.
     """
-    request = read_request(environment)
+    try:
+        request = read_request(environment)
+    except ValueError as error:
+        raise InvalidArgument(str(error)) from None
     if request is None:
         return None
     listen()

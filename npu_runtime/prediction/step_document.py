@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from npu_formats.predict import PredictionRequest
 from npu_runtime.device.chip import Chip, chip_names, load_chip
 from npu_runtime.met_shapes import SHOWN_SHAPES
 from npu_runtime.prediction.advice import MIXED, Adviser
 from npu_runtime.prediction.batches import OtherBatches
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
 from npu_runtime.prediction.memory_curve import memory_curve
-from npu_runtime.prediction.request import PredictionRequest
 from npu_runtime.prediction.scaling import scaling_of, step_of_ranks
 from npu_runtime.prediction.shares import shares_of
 from npu_runtime.prediction.training_steps import Shapes
@@ -34,8 +34,8 @@ def document_of(
 ) -> dict[str, Any]:  # fmt: skip
     """The document of a training step for all chips that are asked for.  n_steps: that ran, by the shapes of what was fed."""
     ranks = step_of_ranks(step, ranks.n_ranks, request.devices)
-    compiler = StepCompiler(step, ranks, request.iterations_per_loop, request.precision)
-    others = OtherBatches(compiler, compiler.lowered(Target(load_chip(request.socs[0]), request.precision)).batch)
+    compiler = StepCompiler(step, ranks, request.iterations_per_loop or 0, request.precision or "")
+    others = OtherBatches(compiler, compiler.lowered(Target(load_chip(request.socs[0]), compiler.precision)).batch)
     chips = [_chip_document(step, others, load_chip(soc), request) for soc in request.socs]
     for chip in chips:
         chip["notes"] += _changing_shapes(step, n_steps)
@@ -44,13 +44,13 @@ def document_of(
 
 def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: PredictionRequest) -> dict[str, Any]:
     compiler = others.compiler
-    made = compiler.run(Target(chip, request.precision))
+    made = compiler.run(Target(chip, compiler.precision))
     peak = chip.cube_fp16_tflops
     flops = sum(run.count * run.task.cost.flops for run in made.iteration.runs)
     tflops = flops / made.us / 1e6 if made.us else 0.0
     n_ranks, adviser = compiler.ranks.n_ranks, Adviser(made, compiler, _doubled(others, made, request))
     batch, largest = made.batch and made.batch * n_ranks, others.largest(chip)
-    scaling = scaling_of(compiler, Target(chip, request.precision), request.devices)
+    scaling = scaling_of(compiler, Target(chip, compiler.precision), request.devices)
     return {
         "soc": chip.name,
         "chip": {
@@ -73,7 +73,7 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
 def _doubled(others: OtherBatches, made: ChipStep, request: PredictionRequest) -> ChipStep | None:
     """The step of twice as many examples, where the graph takes them."""
     compiler = others.compiler_for(2 * others.batch, made.chip) if others.batch else None
-    return compiler.run(Target(made.chip, request.precision)) if compiler else None
+    return compiler.run(Target(made.chip, compiler.precision)) if compiler else None
 
 
 def _tasks(made: ChipStep) -> list[dict[str, Any]]:
@@ -115,7 +115,7 @@ def _batches(others: OtherBatches, chip: Chip, request: PredictionRequest) -> It
     for batch in request.batch:
         compiler = others.compiler_for(batch, chip)
         if compiler is not None:
-            yield _alternative(compiler.run(Target(chip, request.precision)), compiler.ranks.n_ranks)
+            yield _alternative(compiler.run(Target(chip, compiler.precision)), compiler.ranks.n_ranks)
 
 
 def _alternative(made: ChipStep, n_ranks: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from npu_formats.environment import TF2NPU_LANG
 from tests.cli.help_texts import commands, texts
 from tf2npu import help_page, help_sections
 from tf2npu.cli import cli
@@ -46,7 +47,7 @@ def test_each_command_has_two_examples_that_can_be_typed(words):
 @pytest.mark.parametrize("words", ["", *COMMANDS, "bank", "dump"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_help_is_in_the_language_and_fits(tool, words, language, monkeypatch):
-    monkeypatch.setenv(help_page.LANGUAGE_VARIABLE, language)
+    monkeypatch.setenv(TF2NPU_LANG, language)
     done = tool(*words.split(), "--help")
     assert done.code == 0 and done.err == ""
     assert all(cell_len(line) <= 80 for line in done.out.splitlines() if "tf2npu " not in line)
@@ -60,14 +61,14 @@ def test_the_help_is_in_the_language_and_fits(tool, words, language, monkeypatch
 
 
 def test_the_option_of_the_language_wins_wherever_it_stands(tool, monkeypatch):
-    monkeypatch.setenv(help_page.LANGUAGE_VARIABLE, "en")
+    monkeypatch.setenv(TF2NPU_LANG, "en")
     for words in (("convert", "--lang", "zh", "--help"), ("convert", "--help", "--lang=zh"), ("check", "--lang", "zh", "--help")):
         assert "用法：" in tool(*words).out
     assert "Usage:" in tool("convert", "--lang", "fr", "--help").out
 
 
 def test_the_environment_gives_the_language_of_a_command(tool, monkeypatch):
-    monkeypatch.setenv(help_page.LANGUAGE_VARIABLE, "zh")
+    monkeypatch.setenv(TF2NPU_LANG, "zh")
     assert "规则" in tool("rules", "NPU101").out or "来源" in tool("rules", "NPU101").out
     assert tool("rules", "NPU101", "--lang", "en").out.isascii()
 

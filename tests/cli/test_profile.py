@@ -8,11 +8,12 @@ import click
 import pytest
 from jsonschema import Draft202012Validator
 
+from npu_formats.predict import PredictionRequest
 from tests.prediction import samples
 from tests.profiles import trees
 from tf2npu import cli, script_words
 from tf2npu.prediction import document
-from tf2npu.prediction_request import PredictionRequest, chips_named, devices_named, processes_for
+from tf2npu.prediction_arguments import chips_named, devices_named, processes_for
 
 CHIPS = ["Ascend910A", "Ascend910B1", "Ascend910ProA"]
 

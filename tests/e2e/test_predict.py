@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.environment import TF2NPU_PREDICT
 from tests.cli import conftest as cli_fixtures
 from tests.prediction import samples
 from tf2npu.prediction import document
-from tf2npu.prediction_request import PREDICT_VARIABLE
 
 own_folders, tool = cli_fixtures.own_folders, cli_fixtures.tool
 WRITER = f"""
 import json, os, sys
-request = json.loads(os.environ[{PREDICT_VARIABLE!r}])
+request = json.loads(os.environ[{TF2NPU_PREDICT!r}])
 print("from the script")
 made = json.loads(open(os.environ["MADE"]).read())
 made["subject"] = json.dumps([request, sys.argv[1:], os.getcwd(), os.environ.get("PYTHONPATH", "")])
@@ -52,7 +52,7 @@ def project(tmp_path, monkeypatch) -> Path:
     (scripts / "ends.py").write_text("import npu_bridge\nimport sys\nsys.exit(5)\n")
     (scripts / "fails_later.py").write_text("import npu_bridge\nLINE, EXIT = 1, 7\n" + WRITER)
     (scripts / "damaged.py").write_text(
-        f"import npu_bridge, json, os\nopen(json.loads(os.environ[{PREDICT_VARIABLE!r}])['out'], 'w').write('[')\n"
+        f"import npu_bridge, json, os\nopen(json.loads(os.environ[{TF2NPU_PREDICT!r}])['out'], 'w').write('[')\n"
     )
     return scripts
 

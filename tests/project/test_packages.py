@@ -16,6 +16,8 @@ def test_the_listed_packages_are_those_of_the_tree():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     tool = packages_below(ROOT / "tf2npu", "tf2npu")
     installed_on_top = {name for name in tool if name.split(".")[1:2] in (["npu_bridge"], ["hccl"])}
-    expected = (tool - installed_on_top) | packages_below(ROOT / "npu_runtime", "npu_runtime")
+    expected = tool - installed_on_top
+    for name in ("npu_runtime", "npu_formats"):
+        expected |= packages_below(ROOT / name, name)
     expected |= {name.removeprefix("tf2npu.") for name in installed_on_top}
     assert sorted(listed) == sorted(expected)

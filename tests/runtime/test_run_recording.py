@@ -9,6 +9,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.environment import TF2NPU_RECORD
 from npu_runtime import run_recording
 from npu_runtime.events import KeptOfProgram, ProgramRecord
 from npu_runtime.kept_numbers import MOST_NUMBERS, MOST_POINTS, Curve, keep
@@ -46,7 +47,7 @@ def test_a_step_belongs_to_the_device_but_for_what_others_did():
 
 
 def test_nothing_is_kept_where_nobody_asks(monkeypatch):
-    monkeypatch.delenv(run_recording.RECORD_VARIABLE, raising=False)
+    monkeypatch.delenv(TF2NPU_RECORD, raising=False)
     run_recording.recording.cache_clear()
     assert run_recording.recording() is None
 

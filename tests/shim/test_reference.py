@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from npu_formats.environment import TF2NPU_REFERENCE
 from tests import fork_server
 from tests.shim.conftest import plain_environment
-from tf2npu.reference_command import REFERENCE_VARIABLE
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def record(tmp_path):
         (out / "scratch").mkdir(parents=True)
         script.write_text(textwrap.dedent(source))
         asked = {"out": str(out), "scratch": str(out / "scratch"), "steps": steps}
-        variables = {**plain_environment(), REFERENCE_VARIABLE: json.dumps(asked), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        variables = {**plain_environment(), TF2NPU_REFERENCE: json.dumps(asked), "TF_CPP_MIN_LOG_LEVEL": "3"}
         done = fork_server.tf2npu(["run", script], variables, tmp_path)
         assert done.returncode == 0, done.stderr[-3000:]
         (tmp_path / "said").write_text(done.stderr)

@@ -19,7 +19,7 @@ from typing import Any
 from npu_bridge._log import log, once
 from tensorflow.python.training import basic_session_run_hooks
 
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
+from npu_formats.environment import TF2NPU_COLLECTIVES
 from tf2npu.files.directory import Directory
 from tf2npu.files.draft import replacing
 
@@ -122,7 +122,7 @@ class _SharedSaver:
 
 def _begin(hook: Any) -> None:
     _original["begin"](hook)
-    _, _, folder = os.environ[ADDRESS_VARIABLE].partition("|")
+    _, _, folder = os.environ[TF2NPU_COLLECTIVES].partition("|")
     hook._npu_saving = SavingRank(folder, int(os.environ["RANK_ID"]), next(_numbers), hook._checkpoint_dir)
 
 
@@ -140,7 +140,7 @@ def _end(hook: Any, session: Any) -> None:
 
 def install() -> None:
     """Let one rank write what several save in one folder; with one rank nothing changes."""
-    if os.environ.get(ADDRESS_VARIABLE) and not _original:
+    if os.environ.get(TF2NPU_COLLECTIVES) and not _original:
         for name, function in {"begin": _begin, "_get_saver": _get_saver, "end": _end}.items():
             _original[name] = getattr(_HOOK, name)
             setattr(_HOOK, name, function)

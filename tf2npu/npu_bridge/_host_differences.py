@@ -13,9 +13,8 @@ from pathlib import Path
 
 from npu_bridge._log import once
 
+from npu_formats.environment import TF2NPU_STRICT
 from npu_runtime.library_frames import calling_line
-
-STRICT_VARIABLE = "TF2NPU_STRICT"
 
 
 @cache
@@ -29,7 +28,7 @@ def accept(row_id: str, call: str = "") -> None:
     """Let a call pass with a warning that names the user's line and the host's error; in strict mode raise that error."""
     row = rows()[row_id]
     message = row["message"]
-    if os.environ.get(STRICT_VARIABLE) == "1":
+    if os.environ.get(TF2NPU_STRICT) == "1":
         raise _error(row["error"], message)
     line = calling_line()
     at = f" ({line})" if line else ""
@@ -39,7 +38,7 @@ def accept(row_id: str, call: str = "") -> None:
 
 def accept_value(text: str) -> None:
     """The same for an option's value that ends the process on a host."""
-    if os.environ.get(STRICT_VARIABLE) == "1":
+    if os.environ.get(TF2NPU_STRICT) == "1":
         raise _error(rows()["option_value"]["error"], text)
     once(f"{text}; on a host the process stops")
 
@@ -47,7 +46,7 @@ def accept_value(text: str) -> None:
 def accept_endless(why: str, here: str) -> None:
     """The same for a training that waits on a host for ever; why: the cause and the way out.  here: what happens instead."""
     row = rows()["endless_training"]
-    if os.environ.get(STRICT_VARIABLE) == "1":
+    if os.environ.get(TF2NPU_STRICT) == "1":
         raise _error(row["error"], f"{row['message']}: {why}")
     line = calling_line()
     at = f" ({line})" if line else ""

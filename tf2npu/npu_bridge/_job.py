@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_COLLECTIVES
 from npu_runtime.collectives import mpi_library
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE, ENGINE_VARIABLE
 from npu_runtime.collectives.engine import MPI
 from tf2npu.ranks.rank_environment import rank_environment
 
@@ -16,9 +16,9 @@ def join_job() -> None:
 
     Raises: SystemExit with a line on standard error for an environment that is wrong, or a job that has no place left.
     """
-    if not os.environ.get(ADDRESS_VARIABLE):
+    if not os.environ.get(TF2NPU_COLLECTIVES):
         _meet()
-    if os.environ.get(ADDRESS_VARIABLE) and os.environ.get(ENGINE_VARIABLE) == MPI:
+    if os.environ.get(TF2NPU_COLLECTIVES) and os.environ.get(TF2NPU_COLLECTIVE_ENGINE) == MPI:
         from npu_runtime.collectives.communicator import communicator
 
         communicator()  # all ranks have to be there before MPI is, and the script goes on meanwhile
@@ -27,7 +27,7 @@ def join_job() -> None:
 def _meet() -> None:
     try:
         given = rank_environment(os.environ)
-        problem = mpi_library.why_not() if given and (given.servers or os.environ.get(ENGINE_VARIABLE) == MPI) else None
+        problem = mpi_library.why_not() if given and (given.servers or os.environ.get(TF2NPU_COLLECTIVE_ENGINE) == MPI) else None
     except ValueError as error:
         given, problem = None, str(error)
     if problem:

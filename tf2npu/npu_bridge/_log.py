@@ -6,6 +6,8 @@ import logging
 import os
 import sys
 
+from npu_formats.environment import TF2NPU_LOG
+
 
 class _StandardError(logging.StreamHandler):
     """Writes to whatever ``sys.stderr`` is at the time."""
@@ -24,7 +26,7 @@ if not log.handlers:
     _handler.setFormatter(logging.Formatter("npu_bridge: %(message)s"))
     log.addHandler(_handler)
     log.propagate = False
-    log.setLevel(logging.DEBUG if os.environ.get("TF2NPU_LOG") == "debug" else logging.WARNING)
+    log.setLevel(logging.DEBUG if os.environ.get(TF2NPU_LOG) == "debug" else logging.WARNING)
 
 _said: set[str] = set()
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
+from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_runtime.collectives.rank_totals import tell_from
 from npu_runtime.session import run_log
 
 
 def install() -> None:
     """Let this rank tell the coordinator of its steps when it ends, where there are several."""
-    if os.environ.get(ADDRESS_VARIABLE):
+    if os.environ.get(TF2NPU_COLLECTIVES):
         tell_from(lambda: run_log().training())
 
 
 def ranks() -> list[dict[str, Any]]:
     """A document for each rank, as report.json holds it; none where this is not rank 0 of several."""
-    if not os.environ.get(ADDRESS_VARIABLE) or int(os.environ.get("RANK_ID") or 0):
+    if not os.environ.get(TF2NPU_COLLECTIVES) or int(os.environ.get("RANK_ID") or 0):
         return []
     from npu_runtime.collectives.communicator import communicator
 

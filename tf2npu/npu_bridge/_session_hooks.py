@@ -26,6 +26,7 @@ from npu_bridge._run_metadata import observed
 from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import error_interpolation, errors_impl
 
+from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_LOG
 from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
@@ -37,11 +38,7 @@ from npu_runtime.run_recording import recording
 from npu_runtime.session import DeviceSession, Request, run_log
 
 OPTIMIZER_NAME = "NpuOptimizer"
-ALL_SESSIONS_VARIABLE = "TF2NPU_ALL_SESSIONS"
-"""Set to 1 by the launcher to run sessions without the NPU entry on the device too."""
 
-LOG_VARIABLE = "TF2NPU_LOG"
-"""Set to "full" for a line on every program after the totals, to "debug" for the options of every session too."""
 
 SHOWN_PLACES = 5
 """The most lines of the script that one line of the log names: more are not read."""
@@ -91,7 +88,7 @@ def _print_log() -> None:
     if _check.is_asked():
         return
     log = run_log()
-    lines = log.digest() + (log.summary() if os.environ.get(LOG_VARIABLE) in ("full", "debug") else [])
+    lines = log.digest() + (log.summary() if os.environ.get(TF2NPU_LOG) in ("full", "debug") else [])
     lines += _some_on_device() + _without_effect() if lines else filter(None, [none_on_device()])
     lines += _still_open()
     if lines and sys.stderr is not None and sys.stderr.isatty():
@@ -176,7 +173,7 @@ def _open_device(session: Any) -> DeviceSession | None:
         return None
     parameters = parameters_of(session._config)
     if parameters is None:
-        if os.environ.get(ALL_SESSIONS_VARIABLE) != "1":
+        if os.environ.get(TF2NPU_ALL_SESSIONS) != "1":
             _stayed[getattr(session, _CREATED, "") or "an unknown line"] = None
             return None
         parameters = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from typing import Any
 
@@ -20,11 +19,6 @@ _attendance: list[Any] = []
 
 class CannotMeet(Exception):
     """Why this process cannot take part in its job, and the way out."""
-
-
-def names() -> Any:
-    """The module with the names of the variables."""
-    return importlib.import_module("npu_runtime.collectives.collective_call")
 
 
 def known_address(folder: Directory) -> str:

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from npu_formats.environment import PREFIX, TF2NPU_JOB_KEY
 from tf2npu.ranks import job
 from tf2npu.ranks.process import Host
-from tf2npu.ranks.servers import KEY_VARIABLE, is_here
+from tf2npu.ranks.servers import is_here
 
-_PASSED_ON = ("TF2NPU_", "HCCL_", "ASCEND_", "TF_")
+_PASSED_ON = (PREFIX, "HCCL_", "ASCEND_", "TF_")
 """What the names of variables begin with that the hosts get from here; ssh hands none on."""
 _COMMAND = "import sys; sys.path[0] = sys.prefix; from tf2npu.cli import main; main()"
 
@@ -28,7 +29,7 @@ def run_hosts(
     key: of the job; it goes through standard input, where no other user sees it.
     """
     environment = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
-    handed = json.dumps({"table": table, "environment": {**environment, KEY_VARIABLE: key}})
+    handed = json.dumps({"table": table, "environment": {**environment, TF2NPU_JOB_KEY: key}})
     commands = []
     for number, host in enumerate(hosts):
         reporting = ["--report", str(report)] if report is not None and number == 0 else []

@@ -13,13 +13,14 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_JOB_KEY
 from tf2npu.ranks import job
 from tf2npu.ranks.hosts import run_hosts, stop_with_input
-from tf2npu.ranks.rank_environment import ENGINE_VARIABLE, MOST_RANKS, engine_problem
+from tf2npu.ranks.rank_environment import MOST_RANKS, engine_problem
 from tf2npu.ranks.rank_table import VARIABLE, table_of, write_table
 from tf2npu.ranks.rank_table_file import read_rank_table, servers_of
 from tf2npu.ranks.rank_table_rules import MOST_DEVICE_ID
-from tf2npu.ranks.servers import KEY_VARIABLE, is_here
+from tf2npu.ranks.servers import is_here
 from tf2npu.ranks.shared_folder import shared_folder
 
 FROM_INPUT = "-"
@@ -67,7 +68,7 @@ def problem_of(request: LaunchRequest) -> str | None:
         return f"--devices {request.devices}: with --hosts a rank table is made, whose servers have {MOST_DEVICE_ID + 1} at most"
     if len(request.hosts) != len(set(request.hosts)) > 1:
         return "--hosts names a host twice: name each once, and say by --devices how many ranks it has"
-    needs_mpi = (request.engine or os.environ.get(ENGINE_VARIABLE)) == "mpi" or len(request.hosts) > 1
+    needs_mpi = (request.engine or os.environ.get(TF2NPU_COLLECTIVE_ENGINE)) == "mpi" or len(request.hosts) > 1
     return (
         (engine_problem(os.environ) if request.engine is None else None)
         or (_why_no_mpi() if needs_mpi else None)
@@ -83,7 +84,7 @@ def _why_no_mpi() -> str | None:
 def prepare(request: LaunchRequest) -> None:
     """Put what this process, or the ranks that it starts, read from the environment there.  Raises: ValueError."""
     if request.engine is not None:
-        os.environ[ENGINE_VARIABLE] = request.engine
+        os.environ[TF2NPU_COLLECTIVE_ENGINE] = request.engine
     if request.is_for_one and all(os.environ.get(name) for name in _MPIEXEC):
         os.environ.update(_of_mpiexec(os.environ))
 
@@ -103,7 +104,7 @@ def _of_mpiexec(environment: Mapping[str, str]) -> dict[str, str]:
 def run(request: LaunchRequest, words: Sequence[str], report: Path | None) -> int:
     """Start the ranks and wait for them; as job.run_ranks has it.  Raises: ValueError for a rank table that is wrong."""
     if len(set(request.hosts)) > 1:
-        key = os.environ.get(KEY_VARIABLE) or secrets.token_hex(32)
+        key = os.environ.get(TF2NPU_JOB_KEY) or secrets.token_hex(32)
         return run_hosts(request.hosts, table_of(request.hosts, request.devices), key, request.launcher_exec, words, report)
     if request.rank_table is None:
         return job.run_ranks(words, request.devices, report)

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from npu_formats.environment import TF2NPU_COLLECTIVES
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import Busy, exclusive
 from tf2npu.ranks import network_meeting
-from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, names, note_address
+from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from tf2npu.ranks.coordinator_process import start
 from tf2npu.ranks.rank_environment import RankEnvironment
 
@@ -48,7 +49,7 @@ def _join_here(given: RankEnvironment, folder: Directory) -> dict[str, str]:
             note_address(folder, address)
             if not _is_met(address, given):
                 raise CannotMeet(f"rank {given.rank} of {given.size} was not let into its job: start all ranks again")
-    return {names().ADDRESS_VARIABLE: address}
+    return {TF2NPU_COLLECTIVES: address}
 
 
 @contextmanager

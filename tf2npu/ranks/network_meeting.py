@@ -11,12 +11,19 @@ import sys
 import time
 from typing import Any
 
+from npu_formats.environment import (
+    TF2NPU_COLLECTIVE_ENGINE,
+    TF2NPU_COLLECTIVES,
+    TF2NPU_COORDINATOR,
+    TF2NPU_JOB_KEY,
+    TF2NPU_SERVER,
+)
 from tf2npu.files.directory import Directory
 from tf2npu.files.lock import exclusive
-from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, names, note_address
+from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from tf2npu.ranks.coordinator_process import start
 from tf2npu.ranks.rank_environment import RankEnvironment
-from tf2npu.ranks.servers import KEY_VARIABLE, Servers, is_here
+from tf2npu.ranks.servers import Servers, is_here
 
 RETRY_SECONDS = 0.3
 """Seconds between two rounds over the ports."""
@@ -48,12 +55,11 @@ def join(given: RankEnvironment, servers: Servers, folder: Directory) -> dict[st
                 folder.remove_tree(old)
         with folder.inside(run, make=True, mode=0o700) as own:
             path = own.path
-    variables = names()
     return {
-        variables.ADDRESS_VARIABLE: f"{key.hex()}|{path}",
-        variables.COORDINATOR_VARIABLE: place,
-        variables.SERVER_VARIABLE: servers.of_ranks[given.rank],
-        variables.ENGINE_VARIABLE: "mpi",
+        TF2NPU_COLLECTIVES: f"{key.hex()}|{path}",
+        TF2NPU_COORDINATOR: place,
+        TF2NPU_SERVER: servers.of_ranks[given.rank],
+        TF2NPU_COLLECTIVE_ENGINE: "mpi",
     }
 
 
@@ -132,7 +138,7 @@ def _waiting(given: RankEnvironment, servers: Servers, why: str) -> str:
     ports = _ports(servers)
     return (
         f"rank {given.rank} of {given.size} waits for rank 0 at {servers.chief}, ports {ports[0]} to {ports[-1]} ({why}): "
-        f"start rank 0 there, with the same JOB_ID, rank table and {KEY_VARIABLE}, and let these ports through"
+        f"start rank 0 there, with the same JOB_ID, rank table and {TF2NPU_JOB_KEY}, and let these ports through"
     )
 
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_JOB_KEY
 from tf2npu.ranks.rank_table_file import place_in_pod, read_rank_table
-from tf2npu.ranks.servers import FIRST_PORT, KEY_VARIABLE, LEAST_KEY_CHARACTERS, Servers, is_here
+from tf2npu.ranks.servers import FIRST_PORT, LEAST_KEY_CHARACTERS, Servers, is_here
 from tf2npu.whole_number import whole_number
 
 MOST_RANKS = 32768
@@ -20,7 +21,6 @@ MOST_RANKS = 32768
 CONNECT_SECONDS = 120.0
 """Seconds in which all ranks of a job have to come.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
 ENGINES = ("embedded", "mpi")
-ENGINE_VARIABLE = "TF2NPU_COLLECTIVE_ENGINE"  # read by npu_runtime.collectives
 _PORT = "HCCL_IF_BASE_PORT"
 _CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT")
 _DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID")
@@ -76,11 +76,11 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
 
 def engine_problem(environment: Mapping[str, str], servers: Servers | None = None) -> str | None:
     """What is wrong with the engine that the environment names."""
-    engine = environment.get(ENGINE_VARIABLE) or None
+    engine = environment.get(TF2NPU_COLLECTIVE_ENGINE) or None
     if engine not in (None, *ENGINES):
-        return f"{ENGINE_VARIABLE}={engine!r:.60}: write {' or '.join(ENGINES)}, or unset it"
+        return f"{TF2NPU_COLLECTIVE_ENGINE}={engine!r:.60}: write {' or '.join(ENGINES)}, or unset it"
     if servers is not None and engine == "embedded":
-        return f"{ENGINE_VARIABLE}=embedded is for one machine, and these ranks are on several: unset it"
+        return f"{TF2NPU_COLLECTIVE_ENGINE}=embedded is for one machine, and these ranks are on several: unset it"
     return None
 
 
@@ -102,11 +102,11 @@ def _of_table(environment: Mapping[str, str], path: Path, rank: int, size: int) 
 def _of_chief(environment: Mapping[str, str], rank: int, size: int) -> Servers | None:
     """Nothing here says how many machines there are: a key says that there are several, as one machine needs none."""
     chief, own = environment.get("CM_CHIEF_IP", ""), environment.get("CM_WORKER_IP", "")
-    if not chief or not environment.get(KEY_VARIABLE):
+    if not chief or not environment.get(TF2NPU_JOB_KEY):
         return None
     if not environment.get("CM_CHIEF_PORT"):
         raise ValueError(
-            f"CM_CHIEF_IP={chief:.60} and {KEY_VARIABLE} are set, and CM_CHIEF_PORT is not: set it to a free port there"
+            f"CM_CHIEF_IP={chief:.60} and {TF2NPU_JOB_KEY} are set, and CM_CHIEF_PORT is not: set it to a free port there"
         )
     if not is_here(own or chief):
         raise ValueError(
@@ -115,14 +115,14 @@ def _of_chief(environment: Mapping[str, str], rank: int, size: int) -> Servers |
     port = _number(environment, "CM_CHIEF_PORT", 1024, 65520)
     servers = [chief, *[""] * (size - 1)]
     servers[rank] = own or chief
-    return Servers(tuple(servers), port, _key(environment, f"{KEY_VARIABLE} is set beside CM_CHIEF_IP"))
+    return Servers(tuple(servers), port, _key(environment, f"{TF2NPU_JOB_KEY} is set beside CM_CHIEF_IP"))
 
 
 def _key(environment: Mapping[str, str], why: str) -> str:
-    key = environment.get(KEY_VARIABLE, "")
+    key = environment.get(TF2NPU_JOB_KEY, "")
     if len(key) < LEAST_KEY_CHARACTERS:
         raise ValueError(
-            f"{why}, so ranks meet over the network, and {KEY_VARIABLE} is {'too short' if key else 'not set'}: "
+            f"{why}, so ranks meet over the network, and {TF2NPU_JOB_KEY} is {'too short' if key else 'not set'}: "
             f"export one secret of {LEAST_KEY_CHARACTERS} characters or more on all of them, as `openssl rand -hex 32` prints"
         )
     return key

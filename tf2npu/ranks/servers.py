@@ -9,8 +9,6 @@ FIRST_PORT = 60000
 """Where the coordinator of several machines listens, or at the next free port.  Source: the default of HCCL_IF_BASE_PORT."""
 LEAST_KEY_CHARACTERS = 16
 """Of the key of a job: whoever has it can join, so it is nothing that can be guessed."""
-KEY_VARIABLE = "TF2NPU_JOB_KEY"
-"""The key that the ranks of several machines share."""
 
 
 @dataclass(frozen=True)

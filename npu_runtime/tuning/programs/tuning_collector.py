@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from npu_formats.environment import TF2NPU_TUNE
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.prediction.stop import listen
 from npu_runtime.prediction.training_steps import TrainingSteps, put_document
@@ -15,9 +16,6 @@ from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.tuning.programs.outcome import Outcome
 from npu_runtime.tuning.programs.program_tuner import TunedProgram
 from npu_runtime.tuning.programs.session_tuner import SessionTuner, tuners
-
-REQUEST_VARIABLE = "TF2NPU_TUNE"
-"""Name of the variable with a JSON object of the fields of TuneCommand."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +28,14 @@ class TuneCommand:
 
 def read_command(environment: Mapping[str, str]) -> TuneCommand | None:
     """What is asked for, None for nothing.  Raises: InvalidArgument for a text that is no such request."""
-    text = environment.get(REQUEST_VARIABLE)
+    text = environment.get(TF2NPU_TUNE)
     if not text:
         return None
     try:
         found = json.loads(text)
         return TuneCommand(str(found["out"]), int(found["steps"]))
     except (ValueError, TypeError, LookupError, RecursionError):
-        raise InvalidArgument(f"{REQUEST_VARIABLE} is no request of tf2npu tune: unset it") from None
+        raise InvalidArgument(f"{TF2NPU_TUNE} is no request of tf2npu tune: unset it") from None
 
 
 class TuningCollector:

@@ -12,16 +12,14 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-CHECK_VARIABLE = "TF2NPU_CHECK"
-"""Names a JSON object: `role` (original, again, migrated), `folder`, `steps`, `is_free`, `modes`,
-`is_whole`, `seconds`."""
+from npu_formats.environment import TF2NPU_CHECK
 
 _is_installed = False
 
 
 def is_asked() -> bool:
     """Whether the process runs a script for a check."""
-    return bool(os.environ.get(CHECK_VARIABLE))
+    return bool(os.environ.get(TF2NPU_CHECK))
 
 
 def install() -> bool:
@@ -31,7 +29,7 @@ def install() -> bool:
         return is_asked()
     from npu_bridge._check import draws_in_branches, gradient_roots, seeds, session_hooks
 
-    request = json.loads(os.environ[CHECK_VARIABLE])
+    request = json.loads(os.environ[TF2NPU_CHECK])
     seeds.install()
     gradient_roots.install()
     draws_in_branches.install()

@@ -10,15 +10,14 @@ import json
 import os
 from pathlib import Path
 
-REFERENCE_VARIABLE = "TF2NPU_REFERENCE"
-"""Names a JSON object: `out`, the folder, `scratch`, one in it for this process, and `steps`, [first, last] pairs or null."""
+from npu_formats.environment import TF2NPU_REFERENCE
 
 _is_installed = False
 
 
 def is_asked() -> bool:
     """Whether the process was started to write a reference: it is no host with a device."""
-    return bool(os.environ.get(REFERENCE_VARIABLE))
+    return bool(os.environ.get(TF2NPU_REFERENCE))
 
 
 def install() -> bool:
@@ -29,7 +28,7 @@ def install() -> bool:
     from npu_bridge._reference import session_hooks
     from npu_bridge._reference.recorder import Recorder
 
-    request = json.loads(os.environ[REFERENCE_VARIABLE])
+    request = json.loads(os.environ[TF2NPU_REFERENCE])
     recorder = Recorder(Path(request["out"]), Path(request["scratch"]), request["steps"])
     session_hooks.install(recorder)
     atexit.register(recorder.close)

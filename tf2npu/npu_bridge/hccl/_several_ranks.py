@@ -10,7 +10,7 @@ import tensorflow as tf
 from npu_bridge._ops import composite
 from npu_bridge._unsupported import refuse
 
-from npu_runtime.collectives.collective_call import ADDRESS_VARIABLE
+from npu_formats.environment import TF2NPU_COLLECTIVES
 
 _GRADIENT = "NpuHcomNone"
 _SUMMED = "NpuHcomAllReduce"
@@ -21,7 +21,7 @@ def collective(npu_op: str, inputs: Sequence[tf.Tensor], shape: Any, ranks: Sequ
 
     Raises: UnsupportedOnSimulator where this process was not started as one of several ranks.
     """
-    if not os.environ.get(ADDRESS_VARIABLE):
+    if not os.environ.get(TF2NPU_COLLECTIVES):
         started = f"RANK_SIZE={os.environ.get('RANK_SIZE')}, but nobody has started the other ranks"
         refuse(npu_op, f"{started}: `tf2npu run --devices {max(ranks) + 1} SCRIPT` starts them all")
     gradient = _SUMMED if npu_op == "HcomAllReduce" else _GRADIENT

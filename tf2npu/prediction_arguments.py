@@ -1,44 +1,17 @@
-"""What `tf2npu predict` asks of the simulated device, as the environment hands it to the process of the script."""
+"""Chips and numbers of devices as the options of `tf2npu predict` name them."""
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict, dataclass
 
 from tf2npu.near_names import near_names
 
-PREDICT_VARIABLE = "TF2NPU_PREDICT"  # read by npu_runtime
-"""Names a JSON object with the fields of PredictionRequest. The device writes the prediction to `out` when `steps` steps of the
-training graph have run, and then ends the script; of several ranks rank 0 does."""
 MOST_PROCESSES = 8
 """Ranks that a prediction starts at most, those of one server: each is a process with TensorFlow in it."""
 MOST_DEVICES = 65_536
 """Devices that a scaling may be asked for: eight times the largest cluster of these chips that was announced, of 8192."""
 CHIP_OF_NAME = {"910": "Ascend910A", "910a": "Ascend910A"}
 """The chip that a bare "Ascend 910" is. Source: the vendor's list of products, where the 910 of 2019 is the A."""
-
-
-@dataclass(frozen=True)
-class PredictionRequest:
-    """out: the file for the document.  socs: chips, the first of which runs the script.  steps: of the training graph.
-
-    precision: a precision_mode, None for the script's own.  iterations_per_loop: None for the script's own.  shapes_only: the
-    shapes are computed, the numbers are not.  batch: further batch sizes to predict.  devices: numbers of them, for the scaling.
-    """
-
-    out: str
-    socs: tuple[str, ...]
-    steps: int = 3
-    precision: str | None = None
-    iterations_per_loop: int | None = None
-    shapes_only: bool = False
-    batch: tuple[int, ...] = ()
-    devices: tuple[int, ...] = ()
-
-    def as_json(self) -> str:
-        """The value of PREDICT_VARIABLE."""
-        return json.dumps(asdict(self), sort_keys=True)
 
 
 def processes_for(devices: tuple[int, ...]) -> int:

@@ -1,0 +1,1 @@
+"""What the tool, the shims and the simulated device tell each other: it imports none of them."""
