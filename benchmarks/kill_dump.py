@@ -36,7 +36,7 @@ from tf2npu.comparison.stored_tensor import read_dump_file
 from tf2npu.comparison.tensor_folder import MAPPING, read_folder
 from tf2npu.comparison.unreadable import Unreadable
 
-DRAFT = ".draft-"
+DRAFTS = (".draft-", ".tf2npu-draft-")
 """Begins the names of files that are not whole yet."""
 _FOREVER = 1_000_000
 """Steps of a training that is to be killed."""
@@ -107,7 +107,7 @@ def seconds_to_first_file(kind: Kind, folder: Path) -> float:
 def faults_of(folder: Path, tally: Tally, reader: Reader | None) -> list[str]:
     """What is wrong with the files that a killed process has left."""
     steps = sorted(folder.glob("dump/*/*/*/*/*"))
-    drafts = list(folder.rglob(f"{DRAFT}*"))
+    drafts = [path for path in folder.rglob("*") if path.name.startswith(DRAFTS)]
     tally.counts["drafts"] += len(drafts)
     found = [f"{len(drafts)} drafts of one process"] if len(drafts) > 1 else []
     for path in folder.glob("ge_proto_*"):
@@ -132,7 +132,7 @@ def _faults_of_step(step: Path, tally: Tally) -> list[str]:
     """Each file under a final name is a whole dump file, a whole table, or the list of long names."""
     found, dumped = [], set(_dump_files(step))
     for path in step.iterdir():
-        if path.name.startswith(DRAFT):
+        if path.name.startswith(DRAFTS):
             found += [f"a draft is taken for a dump file: {path}"] if path in dumped else []
         elif path.suffix == ".csv":
             tally.counts["tables"] += 1

@@ -28,8 +28,8 @@ from pathlib import Path
 
 import tf2npu.convert  # noqa: F401  imported before forking
 from benchmarks.kill_conversion import end
+from npu_formats.files.directory import Directory
 from tf2npu import cli
-from tf2npu.files.directory import Directory
 
 PATIENCE_SECONDS = 30
 """A command takes a tenth of a second; the machine may be busy."""

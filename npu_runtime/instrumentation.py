@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from npu_formats.files.whole_file import put_text
 from npu_runtime.analysis.device_types import type_remark
 from npu_runtime.compilation import Compilation, Observer, Step, graph_text, streams_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.graph.text import to_text
 from npu_runtime.graph.verify import verify
-from npu_runtime.whole_file import put_text
 
 
 def observer(config: RuntimeConfig, name: str, is_whole: bool = False) -> Observer | None:

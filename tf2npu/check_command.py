@@ -12,6 +12,8 @@ from typing import Any
 
 import click
 
+from npu_formats.files.directory import Directory
+from npu_formats.files.temporary import temporary_folder
 from tf2npu import check_report, run_report
 from tf2npu.accuracy_check import as_text, document, output
 from tf2npu.accuracy_check.record import Record, read_record
@@ -19,8 +21,6 @@ from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
 from tf2npu.accuracy_check_conversion import least_rules
 from tf2npu.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
-from tf2npu.files.directory import Directory
-from tf2npu.files.temporary import temporary_folder
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import show

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_CHECK, TF2NPU_OPTIONS
-from tf2npu.files.bounded_read import MB, read_at_most
-from tf2npu.files.directory import Directory
+from npu_formats.files.bounded_read import MB, read_at_most
+from npu_formats.files.directory import Directory
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from npu_formats.files.lock import Busy
 from tf2npu.accuracy_check.document import Document, ModeEntry
 from tf2npu.accuracy_check.sentences import place as place_of
-from tf2npu.files.lock import Busy
 from tf2npu.kept_runs import sources_digest
 from tf2npu.recorded_run import short
 from tf2npu.report.as_json import NotAReport

@@ -13,13 +13,13 @@ from typing import Any, TextIO
 
 import click
 
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
+from npu_formats.files.directory import Directory
+from npu_formats.files.lock import Busy
 from tf2npu.baseline_option import Baseline
 from tf2npu.command_paths import command_paths
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.decisions_option import DecisionsFile
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
-from tf2npu.files.directory import Directory
-from tf2npu.files.lock import Busy
 from tf2npu.findings import FileResult, Seen
 from tf2npu.kept_history import keep_history
 from tf2npu.kept_runs import keep_runs

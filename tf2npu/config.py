@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tf2npu.files.above import is_trusted
-from tf2npu.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
+from npu_formats.files.above import is_trusted
+from npu_formats.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
 from tf2npu.findings import UnsafePlace
 from tf2npu.patterns import why_no_pattern
 from tf2npu.toml_document import NotToml, parsed

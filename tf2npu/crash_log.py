@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 
 import tf2npu
-from tf2npu.files.state import new_log
+from npu_formats.files.state import new_log
 from tf2npu.report.visible import visible
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole, replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole, replacing
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import Line, show
 from tf2npu.report.visible import visible

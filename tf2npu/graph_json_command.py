@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from tf2npu.files.bounded_read import read_at_most
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole
+from npu_formats.files.bounded_read import read_at_most
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.visible import visible
 

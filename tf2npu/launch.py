@@ -15,8 +15,8 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_RECORD, TF2NPU_STRICT
+from npu_formats.files.lock import Busy
 from tf2npu import recorded_run, run_report
-from tf2npu.files.lock import Busy
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.as_json import NotAReport

@@ -11,11 +11,11 @@ from pathlib import Path
 import click
 
 from npu_formats.environment import TF2NPU_PREDICT
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole
+from npu_formats.files.temporary import temporary_folder
 from npu_formats.predict import PredictionRequest
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole
-from tf2npu.files.temporary import temporary_folder
 from tf2npu.prediction import as_text, comparison, document
 from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages

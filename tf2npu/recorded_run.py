@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import tf2npu
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole
 from tf2npu.report.run_record import VERSION, RunRecord, checked_record, render
 from tf2npu.run_failure import Failure, Place
 from tf2npu.run_files import digests, loaded, root_of, sources

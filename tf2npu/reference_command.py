@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_REFERENCE
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import new_name, replacing
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import new_name, replacing
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.visible import visible
 from tf2npu.script_process import bridge_import, chips, orderly_end, run_script

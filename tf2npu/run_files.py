@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_in
-from tf2npu.files.directory import Directory
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_in
+from npu_formats.files.directory import Directory
 
 
 def loaded(modules: Iterable[ModuleType | None]) -> list[str]:

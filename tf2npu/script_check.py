@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 from tf2npu.session_options import problems, table, without_effect
 
 _CONFIGS = {"NPURunConfig", "DumpConfig", "MemoryConfig", "DynamicInputConfig", "ExperimentalConfig", "ProfilingConfig"}

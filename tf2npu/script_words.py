@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 from tf2npu.help_page import HelpPage
 from tf2npu.report.visible import visible
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from npu_formats.files.directory import Directory, real_path
+from npu_formats.files.state import remove_tree_state
 from tf2npu.config import load_config
-from tf2npu.files.directory import Directory, real_path
-from tf2npu.files.state import remove_tree_state
 from tf2npu.findings import FileResult, Status
 from tf2npu.project.conversion import Conversion, convert_project
 from tf2npu.project.request import Request, UsageProblem

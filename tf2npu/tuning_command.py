@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from npu_formats.environment import TF2NPU_TUNE
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
-from tf2npu.files.temporary import temporary_folder
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
+from npu_formats.files.temporary import temporary_folder
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.as_text import Line, show
 from tf2npu.report.visible import visible
@@ -119,8 +119,8 @@ def _put(document: Any, json_file: Path | None, lines: list[str]) -> None:
 
 
 def _write(path: Path, text: str, what: str) -> None:
-    from tf2npu.files.directory import Directory
-    from tf2npu.files.draft import put_whole
+    from npu_formats.files.directory import Directory
+    from npu_formats.files.draft import put_whole
 
     try:
         with Directory.given(path.parent) as folder:

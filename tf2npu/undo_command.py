@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from tf2npu.files.directory import real_path
-from tf2npu.files.lock import Busy
-from tf2npu.files.state import NoState
+from npu_formats.files.directory import real_path
+from npu_formats.files.lock import Busy
+from npu_formats.files.state import NoState
 from tf2npu.project.undo import Undone, undo
 from tf2npu.project.undo_log import has_state
 from tf2npu.refused_request import RefusedRequest

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+from npu_formats.files.whole_file import given_text
 from npu_runtime.device.op_table import OpOnDevice
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.whole_file import given_text
 
 _LINE = re.compile(r"(?:OpType::(?P<op>[^:\s]+):|(?P<node>\S+?)::)InputDtype:(?P<given>[\w,]*?),?OutputDtype:(?P<made>[\w,]*)")
 _FLOATS = {"float16": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}

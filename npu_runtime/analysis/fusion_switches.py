@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from npu_formats.files.whole_file import read_bounded
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.whole_file import read_bounded
 
 OPTION = "fusion_switch_file"
 PASSES: Mapping[str, tuple[str, ...]] = {

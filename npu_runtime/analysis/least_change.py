@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from npu_formats.files.whole_file import put_text
 from npu_runtime.config import Precision, RuntimeConfig
-from npu_runtime.whole_file import put_text
 
 OPTION_OF_FILE = {
     "customize_dtypes.cfg": "customize_dtypes",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from npu_runtime.whole_file import append, put_pieces
+from npu_formats.files.whole_file import append, put_pieces
 
 MAPPING = "mapping.csv"
 """Which file has which name, where a name is too long for a file system."""

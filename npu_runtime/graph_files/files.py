@@ -15,6 +15,8 @@ from typing import Any
 
 from google.protobuf import text_format
 
+from npu_formats.files.lock import Busy
+from npu_formats.files.whole_file import locked, put_text
 from npu_runtime.compilation import Compilation, Observer, Step
 from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import operators_of
@@ -37,7 +39,6 @@ from npu_runtime.graph_files.request import (
     model_folder,
 )  # fmt: skip
 from npu_runtime.notices import tell_once
-from npu_runtime.whole_file import Busy, locked, put_text
 
 _BEHIND = {"fold_constants": SHAPES, "find_constants": SHAPES, "optimise_bodies": OPTIMIZED}
 """The stage that is reached behind a step of our compiler: shapes are known, and what can be joined is."""

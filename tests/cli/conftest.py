@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.files.directory import Directory
 from tf2npu import cli
-from tf2npu.files.directory import Directory
 
 
 @dataclass

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from npu_formats.files import bounded_read
 from tests.cli.test_convert import file_in, report_of
-from tf2npu.files import bounded_read
 
 DEEP = 5000
 WRONG_SETTINGS = {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.state import tree_state
+from npu_formats.files.directory import Directory
+from npu_formats.files.state import tree_state
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.walk import Kind, walk
 

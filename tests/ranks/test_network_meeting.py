@@ -11,9 +11,9 @@ import time
 
 import pytest
 
+from npu_formats.files.directory import Directory
 from npu_runtime.collectives.coordinator import Coordinator
 from tests.runtime.network_taps import serve
-from tf2npu.files.directory import Directory
 from tf2npu.ranks import attendance, network_meeting
 from tf2npu.ranks.attendance import CannotMeet
 from tf2npu.ranks.rank_environment import RankEnvironment

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import is_name
+from npu_formats.files.lock import exclusive
 from tf2npu.convert import convert_source
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import is_name
-from tf2npu.files.lock import exclusive
 from tf2npu.report import folder
 from tf2npu.report.build import build
 from tf2npu.report.model import Report

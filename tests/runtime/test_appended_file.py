@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.whole_file import append
+from npu_formats.files.whole_file import append
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 from tf2npu.ranks import lines, rank_output, shared_folder
 from tf2npu.ranks.lines import Lines
 from tf2npu.ranks.shared_folder import PREFIX

@@ -266,7 +266,7 @@ def test_a_damaged_file_of_the_debugger_is_told(tmp_path):
 
     from npu_bridge._reference.tensor_files import Counts, write_step
 
-    from tf2npu.files.directory import Directory
+    from npu_formats.files.directory import Directory
 
     folder = tmp_path / "dumped" / "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"
     folder.mkdir(parents=True)

@@ -372,8 +372,8 @@ def test_a_choice_of_another_type_is_not_kept(tmp_path, choice):
 
 
 def test_a_locked_folder_is_waited_for(tmp_path, monkeypatch):
+    from npu_formats.files.whole_file import locked
     from npu_runtime.tuning.bank import bank_file
-    from npu_runtime.whole_file import locked
 
     monkeypatch.setattr(bank_file, "PATIENCE_SECONDS", 0.05)
     file: BankFile = custom_file("Ascend910A", tmp_path, told := Told())

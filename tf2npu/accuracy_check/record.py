@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from tf2npu.files.bounded_read import MB, read_at_most
+from npu_formats.files.bounded_read import MB, read_at_most
 
 FORMAT = 1
 """Of the record; it counts up when a key changes its meaning or goes."""

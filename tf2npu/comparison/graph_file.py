@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from npu_formats.files.bounded_read import MB, read_at_most
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.files.bounded_read import MB, read_at_most
 
 MOST_GRAPH_BYTES = 512 * MB
 """Of a graph file: 100,000 operators of 4 KB each."""

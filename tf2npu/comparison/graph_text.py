@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from npu_formats.files.bounded_read import read_at_most
 from npu_runtime.graph_files.graph_json import MOST_TEXT_BYTES, GraphFormatError, graph_document
 from tf2npu.comparison.graph_file import Graph, graph_of
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.files.bounded_read import read_at_most
 
 
 def read_graph_text(path: Path) -> Graph:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from npu_formats.files.bounded_read import MB, read_at_most
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.files.bounded_read import MB, read_at_most
 
 NODES = "nodes.json"
 """The file, in the folder that holds those of the steps."""

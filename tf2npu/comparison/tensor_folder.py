@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from npu_formats.files.bounded_read import MB, read_at_most
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.files.bounded_read import MB, read_at_most
 
 DUMP, NPY = "dump", "npy"
 MAPPING = "mapping.csv"

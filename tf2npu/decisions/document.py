@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from tf2npu.files.bounded_read import MOST_DECISIONS_BYTES, read_at_most
+from npu_formats.files.bounded_read import MOST_DECISIONS_BYTES, read_at_most
 from tf2npu.report.visible import visible
 from tf2npu.toml_document import NotToml, parsed
 

@@ -20,8 +20,8 @@ from npu_bridge._log import log, once
 from tensorflow.python.training import basic_session_run_hooks
 
 from npu_formats.environment import TF2NPU_COLLECTIVES
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import replacing
 
 PATIENCE_SECONDS = 60.0
 """Seconds to wait for another rank's note or checkpoint. It comes within one where all ranks run the same steps; where they do

@@ -20,8 +20,8 @@ from tensorflow.core.framework import graph_pb2, tensor_pb2
 from tensorflow.core.util import event_pb2
 from tensorflow.python.framework import dtypes, tensor_shape, tensor_util
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import replacing
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 _FOLDER = "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"

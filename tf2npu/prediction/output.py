@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole
-from tf2npu.files.lock import Busy, exclusive
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole
+from npu_formats.files.lock import Busy, exclusive
 from tf2npu.report import record
 from tf2npu.report.folder import MARKER, PATIENCE_SECONDS
 from tf2npu.report.record import Written

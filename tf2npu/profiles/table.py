@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tf2npu.files.bounded_read import KB
+from npu_formats.files.bounded_read import KB
 
 MOST_ROWS = 1_000_000
 """Rows that are read of a file: a hundred steps of a graph of ten thousand tasks."""

@@ -14,8 +14,8 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tf2npu.files.bounded_read import MB, read_in
-from tf2npu.files.directory import Directory
+from npu_formats.files.bounded_read import MB, read_in
+from npu_formats.files.directory import Directory
 from tf2npu.profiles.table import Clock, NoProfile
 
 MOST_FILE_BYTES = 512 * MB

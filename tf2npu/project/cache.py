@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import tf2npu
-from tf2npu.files.private_file import NotPrivate, make_private
-from tf2npu.files.state import home_folder
+from npu_formats.files.private_file import NotPrivate, make_private
+from npu_formats.files.state import home_folder
 from tf2npu.project import codec
 from tf2npu.rules import plugins
 

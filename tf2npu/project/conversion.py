@@ -11,10 +11,10 @@ from operator import itemgetter
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES
+from npu_formats.files.directory import real_path
+from npu_formats.files.lock import Busy
 from tf2npu import file_findings
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES
-from tf2npu.files.directory import real_path
-from tf2npu.files.lock import Busy
 from tf2npu.findings import EntryScript, FileResult, Level, Seen, Status, UnsafePlace
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache, fingerprint

@@ -10,9 +10,9 @@ import os
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
+from npu_formats.files import draft
+from npu_formats.files.directory import Directory
 from tf2npu import file_findings
-from tf2npu.files import draft
-from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.output import Output
 from tf2npu.project.signature import signature_of, signature_of_bytes, size_of

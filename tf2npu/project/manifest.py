@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tf2npu.files import draft
-from tf2npu.files.directory import Directory
-from tf2npu.files.state import NoState, tree_state
+from npu_formats.files import draft
+from npu_formats.files.directory import Directory
+from npu_formats.files.state import NoState, tree_state
 from tf2npu.project.signature import is_inside
 
 log = logging.getLogger(__name__)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import PurePosixPath
 
-from tf2npu.files import draft
-from tf2npu.files.directory import Directory
+from npu_formats.files import draft
+from npu_formats.files.directory import Directory
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.signature import (
     FOLDER,

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from npu_formats.files import lock
+from npu_formats.files.directory import Directory
 from tf2npu import file_findings
 from tf2npu.file_findings import FileFinding
-from tf2npu.files import lock
-from tf2npu.files.directory import Directory
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.mirror import Mirror, Placed, Put

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tf2npu.files.directory import Directory, real_path
+from npu_formats.files.directory import Directory, real_path
 from tf2npu.findings import FileResult, UnsafePlace
 from tf2npu.project.manifest import is_recorded
 

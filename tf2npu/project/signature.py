@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 
 FOLDER = "folder"
 LONGEST_NAME_BYTES = 255

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tf2npu.files import draft
-from tf2npu.files.directory import Directory
+from npu_formats.files import draft
+from npu_formats.files.directory import Directory
 from tf2npu.project.mirror import free_name
 from tf2npu.project.signature import FOLDER, signature_of, size_of
 from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole, exclusive, has_state, runs

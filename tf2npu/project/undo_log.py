@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tf2npu.files import draft, lock
-from tf2npu.files.directory import Directory
-from tf2npu.files.state import remove_tree_state, tree_state
+from npu_formats.files import draft, lock
+from npu_formats.files.directory import Directory
+from npu_formats.files.state import remove_tree_state, tree_state
 from tf2npu.project.signature import is_inside
 
 _FINISHED = {"finished": True}

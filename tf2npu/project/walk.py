@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
-from tf2npu.files.directory import Directory
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
+from npu_formats.files.directory import Directory
 from tf2npu.project.excludes import Excludes, excludes
 from tf2npu.project.manifest import is_recorded
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import replacing
 from tf2npu.ranks.rank_environment import RankEnvironment
 
 PATIENCE_SECONDS = 60.0

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
-from tf2npu.files.temporary import temporary_folder
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import replacing
+from npu_formats.files.temporary import temporary_folder
 from tf2npu.ranks import interpreter
 from tf2npu.ranks.process_control import exit_code_of, signals_to
 from tf2npu.report.visible import visible

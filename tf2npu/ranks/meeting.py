@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from npu_formats.environment import TF2NPU_COLLECTIVES
-from tf2npu.files.directory import Directory
-from tf2npu.files.lock import Busy, exclusive
+from npu_formats.files.directory import Directory
+from npu_formats.files.lock import Busy, exclusive
 from tf2npu.ranks import network_meeting
 from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from tf2npu.ranks.coordinator_process import start

@@ -18,8 +18,8 @@ from npu_formats.environment import (
     TF2NPU_JOB_KEY,
     TF2NPU_SERVER,
 )
-from tf2npu.files.directory import Directory
-from tf2npu.files.lock import exclusive
+from npu_formats.files.directory import Directory
+from npu_formats.files.lock import exclusive
 from tf2npu.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from tf2npu.ranks.coordinator_process import start
 from tf2npu.ranks.rank_environment import RankEnvironment

@@ -9,7 +9,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 
 VARIABLE = "RANK_TABLE_FILE"
 _FIRST_ADDRESS = IPv4Address("192.168.100.100")

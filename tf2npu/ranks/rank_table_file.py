@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tf2npu.files.bounded_read import read_at_most
+from npu_formats.files.bounded_read import read_at_most
 from tf2npu.ranks.rank_table_rules import Entry, TableRules
 from tf2npu.whole_number import whole_number
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tf2npu.files import lock
-from tf2npu.files.directory import Directory
+from npu_formats.files import lock
+from npu_formats.files.directory import Directory
 
 IN_MEMORY = "/dev/shm"
 """Where Linux keeps files in memory."""

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.config import EffortSettings
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.findings import Answer, EntryScript, Finding, Level, Span
 from tf2npu.report.apis import numbers
 from tf2npu.report.model import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, HistoryEntry, Report

@@ -14,10 +14,10 @@ from typing import Literal
 
 import msgspec
 
+from npu_formats.files.bounded_read import MOST_BASELINE_BYTES, read_at_most
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole
 from tf2npu.file_findings import INTERNAL, UNREADABLE
-from tf2npu.files.bounded_read import MOST_BASELINE_BYTES, read_at_most
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole
 from tf2npu.findings import Finding, Level, Status
 from tf2npu.report.model import WORK_LEVELS, FileReport, Lines, Report
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import put_whole, staged, sweep
-from tf2npu.files.lock import exclusive
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import put_whole, staged, sweep
+from npu_formats.files.lock import exclusive
 from tf2npu.report import as_json, as_text, record
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Report

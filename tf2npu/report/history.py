@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from tf2npu.files.draft import replacing
-from tf2npu.files.state import NoState, tree_state
+from npu_formats.files.draft import replacing
+from npu_formats.files.state import NoState, tree_state
 from tf2npu.report.decisions import Decision, n_findings
 from tf2npu.report.model import HistoryEntry
 

@@ -8,9 +8,9 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import staged
-from tf2npu.files.orphan import watch_main_process
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import staged
+from npu_formats.files.orphan import watch_main_process
 from tf2npu.report.as_html import Pages
 from tf2npu.report.model import Report
 from tf2npu.report.page import FOLDERS

@@ -8,8 +8,8 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from tf2npu.files.draft import replacing
-from tf2npu.files.state import NoState, tree_state
+from npu_formats.files.draft import replacing
+from npu_formats.files.state import NoState, tree_state
 from tf2npu.report.language import LANGUAGES
 from tf2npu.report.model import CommandPaths
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from tf2npu.files.bounded_read import MOST_REPORT_BYTES, read_at_most
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from tf2npu.report.as_json import NotAReport
 from tf2npu.report.report_document import Count, Place, Run, Tool
 

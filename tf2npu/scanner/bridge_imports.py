@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tf2npu.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
+from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 
 BRIDGE = "npu_bridge"
 _LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+npu_bridge\b", re.MULTILINE)

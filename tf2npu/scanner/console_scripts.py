@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from tf2npu.files.bounded_read import MOST_SETTINGS_BYTES
+from npu_formats.files.bounded_read import MOST_SETTINGS_BYTES
 from tf2npu.toml_document import NotToml, parsed
 
 Command = tuple[str, str]  # dotted module, name of the function in it

@@ -8,8 +8,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
+from npu_formats.files.lock import Busy
+from npu_formats.files.whole_file import OWN_FILE, Unfit, locked, put_text, read_bounded, set_aside
 from npu_runtime.tuning.bank.document import MOST_BYTES, MOST_ENTRIES, Damaged, Newer, parse, render
-from npu_runtime.whole_file import OWN_FILE, Busy, Unfit, locked, put_text, read_bounded, set_aside
 
 PATIENCE_SECONDS = 10.0
 """Seconds to wait for another process that writes the bank: it needs less than one second for the largest file."""

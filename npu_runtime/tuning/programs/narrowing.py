@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from npu_formats.files.whole_file import read_bounded
 from npu_runtime.lowering.lower import LoweredTask
-from npu_runtime.whole_file import read_bounded
 
 MOST_BYTES = 1 << 20
 """Bytes of an aoe_config_file: ten thousand names of operators."""

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
 
+from npu_formats.files.whole_file import OWN_FILE, put_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.cost.choice import Choice
 from npu_runtime.device.chip import Chip
@@ -25,7 +26,6 @@ from npu_runtime.tuning.programs.program_tuner import ProgramTuner, TunedProgram
 from npu_runtime.tuning.programs.result_files import aoe_result, aoe_result_name, percent, totals, tune_result, tune_result_name
 from npu_runtime.tuning.programs.rules import BANK, DEFAULT
 from npu_runtime.tuning.programs.tuning_request import TuningRequest, requested
-from npu_runtime.whole_file import OWN_FILE, put_text
 
 Shapes = Sequence[tuple[int, ...]]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from npu_formats.files.whole_file import read_bounded
 from npu_runtime.cost.choice import choice_of, cost_with
 from npu_runtime.device.chip import chip_names, load_chip
 from npu_runtime.errors import FailedPrecondition, InvalidArgument
@@ -15,7 +16,6 @@ from npu_runtime.tuning.bank.document import MOST_BYTES, Damaged, need, parse, r
 from npu_runtime.tuning.bank.operator_bank import OPERATORS, bank_folder, custom_file
 from npu_runtime.tuning.bank.operator_entry import OperatorEntry, entry_of, value_of
 from npu_runtime.tuning.programs.operator_key import work_of
-from npu_runtime.whole_file import read_bounded
 
 EXPORT = "operators of several chips"
 """Kind of the one file that a team shares."""

@@ -16,6 +16,7 @@ from npu_bridge._check.stored_steps import StepValues, loss_in
 from npu_bridge._check.verdict import RunErrors, Tolerances, Yardstick, as_json
 from tensorflow.python.framework import errors_impl
 
+from npu_formats.files.temporary import temporary_folder
 from npu_runtime.analysis.fusion_choices import fusion_candidates, fusion_change
 from npu_runtime.analysis.fusion_switches import without_passes
 from npu_runtime.analysis.least_change import LeastChange, with_files
@@ -29,7 +30,6 @@ from npu_runtime.analysis.precision_choices import (
 )
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
-from tf2npu.files.temporary import temporary_folder
 
 Choose = Callable[[RuntimeConfig, Collection[str]], RuntimeConfig]
 """Options with some choices made."""

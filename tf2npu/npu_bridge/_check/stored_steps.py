@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import replacing
 
 _PARTS = ("sources", "before", "tensors", "after")
 _FACTS = "original.json"

@@ -15,8 +15,8 @@ from npu_bridge._reference.tensor_files import Counts, require_room, write_step
 from npu_bridge._reference.watches import TOO_LONG, Tensors, Watches, watches
 from npu_bridge._training_requests import executed, trains
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import new_name, put_whole, replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import new_name, put_whole, replacing
 
 OTHER = "other"
 """The folder with a folder for each graph. The command moves the steps of the training graph up when the script has ended."""

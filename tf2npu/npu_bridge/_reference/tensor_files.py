@@ -18,8 +18,8 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from tensorflow.python.debug.lib import debug_data
 
-from tf2npu.files.directory import Directory
-from tf2npu.files.draft import replacing
+from npu_formats.files.directory import Directory
+from npu_formats.files.draft import replacing
 
 LEAST_FREE_BYTES = 1 << 20
 """Bytes that a disk must have left beside a step's files: TensorFlow ends the process where its debugger finds no room."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 
 _NAME = re.compile(r"\.tf2npu-draft-[0-9a-f]{16}")
 _BLOCK_BYTES = 1 << 20

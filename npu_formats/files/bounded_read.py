@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 
 KB, MB = 1 << 10, 1 << 20
 """Bytes of a kibibyte and of a mebibyte."""

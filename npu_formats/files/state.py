@@ -14,7 +14,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 
 _TREES = "trees"
 _PRIVATE = 0o700

@@ -1,36 +1,27 @@
-"""Atomic writes into a folder that the user named: whole or not at all, and never through a link that stands there.
-
-The tool has the same in `tf2npu.files`; the runtime knows nothing of the tool.
-"""
+"""Writes into a folder that a path or a descriptor names: whole or not at all, never through a link that stands there."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import secrets
 import stat
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from npu_formats.files import draft
+from npu_formats.files.directory import Directory
+from npu_formats.files.lock import exclusive
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LAST = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular file"}
 """Why opening fails for what is no file to read: O_NOFOLLOW refuses a link, and nobody can open a socket.  Source: open(2)."""
 OWN_FOLDER, OWN_FILE = 0o755, 0o644
 """Modes, less the umask, of what is read again later: others may read it and write nothing, even with umask 000."""
-_LOOK_SECONDS = 0.02
-"""Seconds between two tries to get a lock: about as long as another process takes to write a file under it."""
-
 MOST_OPTION_BYTES = 16 << 20
 """Bytes of a file that a session option names: a line for each of 100,000 nodes has half of that."""
-
-
-class Busy(Exception):
-    """Another process keeps the lock of a folder."""
 
 
 class Unfit(OSError):
@@ -55,17 +46,13 @@ def put_pieces(place: int, name: str, pieces: Iterable[bytes | memoryview], mode
 
     place: the folder's descriptor.  mode: of the file, less the umask.  Raises: OSError; then there is no half file.
     """
-    draft = f".draft-{secrets.token_hex(8)}"
+    folder, own_name = Directory(place, Path()), draft.new_name()
     n_bytes = 0
-    try:
-        with os.fdopen(os.open(draft, _NEW, mode, dir_fd=place), "wb") as stream:
+    with draft.discarding(folder, own_name):
+        with folder.new_file(own_name, mode) as stream:
             for piece in pieces:
                 n_bytes += stream.write(piece)
-        os.replace(draft, name, src_dir_fd=place, dst_dir_fd=place)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(draft, dir_fd=place)
-        raise
+        folder.rename(own_name, name)
     return n_bytes
 
 
@@ -149,12 +136,8 @@ def locked(folder: Path, patience_seconds: float) -> Iterator[None]:
     has no locks the block runs without one.  Raises: Busy, after waiting for so long; OSError.
     """
     _make_own(folder)
-    place = os.open(folder, _FOLDER)
-    try:
-        _take(place, time.monotonic() + patience_seconds)
+    with Directory.followed(folder) as place, exclusive(place, patience_seconds=patience_seconds):
         yield
-    finally:
-        os.close(place)
 
 
 def _make_own(folder: Path) -> None:
@@ -165,15 +148,3 @@ def _make_own(folder: Path) -> None:
         _make_own(folder.parent)
     with suppress(FileExistsError):  # another process was faster
         folder.mkdir(OWN_FOLDER)
-
-
-def _take(place: int, deadline: float) -> None:
-    while True:
-        try:
-            return fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                return None
-        if time.monotonic() >= deadline:
-            raise Busy("another process keeps the folder locked (`fuser` names it)")
-        time.sleep(_LOOK_SECONDS)

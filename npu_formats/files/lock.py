@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tf2npu.files.directory import Directory
+from npu_formats.files.directory import Directory
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.05
