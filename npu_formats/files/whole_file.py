@@ -12,7 +12,7 @@ from pathlib import Path
 
 from npu_formats.files import draft
 from npu_formats.files.directory import Directory
-from npu_formats.files.lock import exclusive
+from npu_formats.files.lock import Busy, take
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _LAST = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -136,7 +136,11 @@ def locked(folder: Path, patience_seconds: float) -> Iterator[None]:
     has no locks the block runs without one.  Raises: Busy, after waiting for so long; OSError.
     """
     _make_own(folder)
-    with Directory.followed(folder) as place, exclusive(place, patience_seconds=patience_seconds):
+    with Directory.followed(folder) as place:
+        try:
+            take(place, patience_seconds)  # until the descriptor is closed
+        except Busy:
+            raise Busy("another process keeps the folder locked (`fuser` names it)") from None
         yield
 
 
