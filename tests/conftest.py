@@ -38,6 +38,18 @@ def browser(tmp_path_factory):
     driven.close()
 
 
+@pytest.fixture(autouse=True)
+def own_environment():
+    """What the command does to this process's variables, as its own process would, is gone behind each test."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() - before.keys() - {"PYTEST_CURRENT_TEST"}:
+        del os.environ[name]
+    for name, text in before.items():
+        if name != "PYTEST_CURRENT_TEST" and os.environ.get(name) != text:
+            os.environ[name] = text
+
+
 @pytest.fixture
 def needs_root():
     """Mounts, other users and dropped capabilities; says why the test does not run where they cannot be had."""
