@@ -23,7 +23,7 @@ class Autotune(Generic[Way, Seen]):
 
     @property
     def current(self) -> Way:
-        """What was found, or what is being tried."""
+        """The way that was chosen; until then, the one that is to be tried."""
         return self._next if self.found is None else self.found
 
     def begin(self) -> Way | None:
@@ -31,7 +31,7 @@ class Autotune(Generic[Way, Seen]):
         return self._next if self.found is None and self._busy.acquire(blocking=False) else None
 
     def tell(self, seen: Seen) -> bool:
-        """What a trial showed; it may be left out where it failed.  Returns: whether that made the choice."""
+        """Takes the result of a trial; the call may be left out where it failed.  Returns: whether that made the choice."""
         if self.found is not None:  # another thread has made it since this one asked
             return False
         try:

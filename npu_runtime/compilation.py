@@ -35,12 +35,12 @@ class Observer(Protocol):
     def after(self, one: Step, made: Compilation) -> None: ...
 
     def inside(self) -> Observer | None:
-        """Who looks at the bodies of loops."""
+        """The observer of the bodies of loops; None for none."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session compiles for.  stream_limits: the most streams by engine, see `assign_streams`."""
+    """The settings that a session compiles for.  stream_limits: the most streams by engine, see `assign_streams`."""
 
     config: RuntimeConfig
     chip: Chip
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What one kind of run asks for.  connections: values that stand in for others, by the value they replace."""
+    """The request of one kind of run.  connections: values that stand in for others, by the value they replace."""
 
     fetches: Sequence[Value] = ()
     targets: Sequence[str] = ()

@@ -105,7 +105,9 @@ def set_overflow_mode(made: Compilation) -> None:
 
 
 def decide_on_fusion(made: Compilation) -> None:
-    """What is cut, is cut at every result: a fused kernel would hand larger fp16 numbers on inside."""
+    """Sets `is_fused` by the options. It is off, too, where fp16 results are cut: each result is, and a fused kernel would hand
+    larger numbers on inside.
+    """
     config = made.settings.config
     hands_on_more = made.is_saturating and stores_float16(made.graph)
     made.is_fused = config.fusion and config.track_nan == "off" and not hands_on_more

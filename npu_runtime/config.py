@@ -35,7 +35,7 @@ _V2_MODES = {
 
 @dataclass(frozen=True)
 class GradientSplit:
-    """Which gradients of a group are reduced in one call.
+    """A split of the gradients of a group into parts, each of which is reduced in one call.
 
     indices: number of the last gradient of each part.  percent: without these, the share of the bytes of each part.
     """

@@ -33,7 +33,7 @@ _IN_MESSAGES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 def tensorflow_name(name: str) -> str:
-    """How TensorFlow's messages call a type.  Source: DataTypeString in core/framework/types.cc."""
+    """The name of a type in TensorFlow's messages.  Source: DataTypeString in core/framework/types.cc."""
     return _IN_MESSAGES.get(name, name)
 
 

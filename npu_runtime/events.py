@@ -17,7 +17,7 @@ from npu_runtime.met_shapes import MetShapes, Shape
 
 @dataclass
 class KeptOfProgram:
-    """What is kept of a program where a report is to be written.
+    """The facts about a program that are kept where a report is to be written.
 
     numbers: curve of each floating-point number that was fetched.  work: operations of a step on the device by operator.
     device_lines, host_lines: "file:line" of the user's by node, "" where none made it; input_lines: those by input.
@@ -224,12 +224,12 @@ class RunLog:
         return lines + _reason_lines(self._host_reasons())
 
     def _host_reasons(self) -> dict[str, str]:
-        """Why each node ran on the host; also nodes of a program whose first run failed, maybe there."""
+        """The reason that each node ran on the host; also for nodes of a program whose first run failed, maybe there."""
         programs = [program for session in self.sessions for program in session.programs]
         return {name: why for program in programs for name, why in program.host_nodes.items()}
 
     def _precision_lines(self, sessions: list[SessionRecord]) -> list[str]:
-        """What numbers were rounded to, by mode; what the chip itself would do; results that were too large."""
+        """Lines on the types of nodes by precision mode, on what the chip itself would do, and on results that were too large."""
         lines = []
         for mode in dict.fromkeys(session.precision for session in sessions):
             types: Counter[str] = Counter()
@@ -252,7 +252,7 @@ class RunLog:
         return lines
 
     def _reshaped_lines(self) -> list[str]:
-        """What became of variables that declare another shape; TensorFlow says nothing of it."""
+        """A line on variables that were given another shape than they declare; TensorFlow says nothing of it."""
         if not self.reshaped:
             return []
         name, (declared, given) = next(iter(self.reshaped.items()))
@@ -278,7 +278,7 @@ def _inputs(programs: Sequence[ProgramRecord]) -> list[tuple[str, MetShapes]]:
 
 
 def _recompiled(programs: Sequence[ProgramRecord]) -> str:
-    """How often new shapes made a program be compiled again here, and how often they do on an NPU; "" for never."""
+    """The recompilations for new shapes here and on an NPU, and the programs dropped for others, as text; "" for none."""
     n_recompiled = sum(max(0, program.n_compilations - 1) for program in programs)
     n_new = sum(max(0, program.n_shapes - 1) for program in programs)
     new = f"{_count(n_recompiled, 'recompilation')} for {_count(n_new, 'new shape')}, for each of which an NPU compiles"
@@ -351,7 +351,7 @@ def _program_lines(program: ProgramRecord) -> list[str]:
 
 
 def _stream_lines(streams: dict[str, Any]) -> list[str]:
-    """Which engines work and how many streams and events they need."""
+    """A line with the numbers of nodes by engine, and of the subgraphs, streams and events; none where they are not known."""
     if not streams:
         return []
     nodes = ", ".join(f"{engine} {count}" for engine, count in streams["nodes"].items())

@@ -23,7 +23,7 @@ class HostCalls:
         self._importer, self._host = importer, host
 
     def bind(self, graph: Graph, calls: Sequence[HostCall], placement: Placement) -> Mapping[HostCall, HostBinding]:
-        """How each call of a program's graph is made; its nodes are added to the host side first."""
+        """The binding of each host call of a program's graph; the nodes of the calls are added to the host side first."""
         names = [name for call in calls for name in with_handle_sources(graph, call.nodes)]
         self._host.add_nodes(self._importer.graph, names, placement.groups)
         return {call: self._bind(graph, call, placement) for call in calls}

@@ -16,7 +16,7 @@ from npu_runtime.graph.verify import verify
 
 
 def observer(config: RuntimeConfig, name: str, is_whole: bool = False) -> Observer | None:
-    """Who looks on, by the options; None where they ask for nothing.
+    """The observer that the options ask for; None where they ask for nothing.
 
     name: of what is compiled, for the files.  is_whole: whether the files before, typed and after are written, too.
     """

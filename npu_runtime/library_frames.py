@@ -1,4 +1,4 @@
-"""Which lines are those of libraries, and say nothing about whose wish it was."""
+"""Frames of libraries, whose lines say nothing about whose wish it was, told from frames of the script."""
 
 from __future__ import annotations
 

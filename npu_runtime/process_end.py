@@ -1,4 +1,4 @@
-"""What is done when a process ends, also one that `multiprocessing` has started: those end without the handlers of `atexit`."""
+"""Functions called when a process ends, also one that `multiprocessing` has started: those end without `atexit` handlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run shows about lines of the script: where its nodes ran, and which shapes its inputs had.  For a report."""
+"""The evidence of a run on lines of the script, for a report: where its nodes ran, and the shapes that its inputs had."""
 
 from __future__ import annotations
 

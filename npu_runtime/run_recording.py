@@ -1,4 +1,4 @@
-"""What a run that goes into a report keeps beside its log: when who worked.  Nothing is kept where nobody asks for it."""
+"""The time line that a run keeps beside its log for a report: when who worked.  Nothing is kept where nobody asks for it."""
 
 from __future__ import annotations
 

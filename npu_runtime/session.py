@@ -74,7 +74,7 @@ _RUN_LOG.overflows, _RUN_LOG.reshaped, _RUN_LOG.tuning = float_status.overflows,
 
 
 def run_log() -> RunLog:
-    """What ran where, for every device session of this process."""
+    """The log of what ran where, for every device session of this process."""
     return _RUN_LOG
 
 
@@ -137,7 +137,7 @@ class DeviceSession:
         return result
 
     def _repetitions(self, request: Request) -> int:
-        """How many steps one call makes: the loop variable counts those after the first.
+        """The number of steps that one call makes: the loop variable counts those after the first.
 
         Source: the adapter's iteration offload runs an op named IterationOp as often as its loop variables say.
         """
@@ -186,7 +186,7 @@ class DeviceSession:
             self._tuner.compile(program, name, plan.main, shapes, self._placement, self._config)
 
     def _program_of(self, plan: Plan, values: Sequence[np.ndarray]) -> tuple[Hashable, str, tuple[tuple[int, ...], ...]]:
-        """What tells a program and its shapes from others, its name in files, and the shapes of what is fed."""
+        """The key of a program and its shapes, its name in files, and the shapes of its inputs."""
         shapes = tuple(np.shape(value) for value in values)
         number = self._record.programs.index(plan.record) + 1
         return (self._record.name, number, shapes), f"{self._record.name} run {number}", shapes
@@ -194,7 +194,7 @@ class DeviceSession:
     def _ran_step(
         self, plan: Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
     ) -> RanStep:  # fmt: skip
-        """What watchers are told of a step."""
+        """The record of a step for watchers."""
         program, name, shapes = self._program_of(plan, values)
         kept = self._schedules[runner]
         return RanStep(
@@ -319,7 +319,7 @@ class DeviceSession:
         return Plan(made.graph, self._prologue(made, record), record, is_saturating, variables, request.feeds)
 
     def _prologue(self, request: Compilation, record: ProgramRecord) -> Runner | None:
-        """What has to run before the shapes of the rest are known."""
+        """The runner of the part that has to run before the shapes of the rest are known; None where there is none."""
         if request.prologue is None:
             return None
         made = self._compilation(request.prologue, f"run {len(self._record.programs)} prologue")

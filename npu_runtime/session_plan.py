@@ -1,4 +1,4 @@
-"""What a session keeps of a kind of run: the request, its plan, and what it knows of each program."""
+"""The state that a session keeps of a kind of run: the request, its plan, and what it knows of each program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from npu_runtime.passes.schedule.assign_streams import describe
 
 @dataclass(frozen=True)
 class Request:
-    """What one kind of run asks for, by TensorFlow's names ("loss:0", "train_op")."""
+    """The fetches, targets, feeds and connections of a kind of run, by TensorFlow's names ("loss:0", "train_op")."""
 
     fetches: tuple[str, ...]
     targets: tuple[str, ...]
@@ -70,7 +70,7 @@ class Kept:
 
 
 def note(record: ProgramRecord, program: Program, variable_bytes: int) -> None:
-    """What the run log says of a program.  variable_bytes: of the session's variables, beside which it runs."""
+    """Writes the facts about a program into the run log.  variable_bytes: of the session's variables, beside which it runs."""
     record.device_types = program.device_types
     record.streams = describe(program.streams)
     record.device_nodes = program.device_nodes
@@ -84,7 +84,7 @@ def note(record: ProgramRecord, program: Program, variable_bytes: int) -> None:
 
 
 def keep_lines(kept: KeptOfProgram, plan: Plan, program: Program, importer: GraphImporter) -> None:
-    """Which lines of the user's made the nodes and the inputs of a program, for a report."""
+    """Keeps the lines of the user's that made the nodes and the inputs of a program, for a report."""
     source_of, on_host = importer.source_of, program.host_nodes
     kept.device_lines.update((node.name, source_of(node.name)) for node in plan.main if node.name not in on_host)
     kept.host_lines.update((name, source_of(name)) for name in plan.record.host_nodes | on_host)

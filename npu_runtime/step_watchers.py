@@ -1,4 +1,4 @@
-"""Who works beside sessions, where that is asked for: prediction and profiling are told of steps, tuning of programs."""
+"""Watchers of sessions, which are told of steps, and tuners, which are told of programs, where they are asked for."""
 
 from __future__ import annotations
 

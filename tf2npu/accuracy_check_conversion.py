@@ -1,4 +1,4 @@
-"""Which rules of the conversion make a script compute something else: it is converted without some of them and run again."""
+"""The rules by which the conversion makes a script compute something else: it is converted without some and run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` does: the original and the migrated script step by step, and why their losses differ."""
+"""The `check` command: the original and the migrated script step by step, and the reasons that their losses differ."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _Check:
     processes: CheckProcesses
 
     def record(self) -> Record | None:
-        """What was found; None, after saying why, where there is nothing to compare."""
+        """The record of the check; None, after a message with the reason, where there is nothing to compare."""
         _say(f"runs {self.script} on TensorFlow's CPU")
         original = self.processes.original(self.script)
         try:
@@ -147,7 +147,7 @@ class _Check:
         return read_record(found)
 
     def _half_time(self) -> float:
-        """When half of the budget is over: what the original has made by then is compared in the other half."""
+        """The end of half of the budget that is left: what the original has made by then is compared in the other half."""
         now = time.monotonic()
         return now + (self.processes.deadline - now) / 2
 

@@ -29,7 +29,7 @@ _SHOWN_BYTES = 4000
 
 
 class Process(Protocol):
-    """What is asked of a process: the part of subprocess.Popen that a check needs."""
+    """The interface of a process: the part of subprocess.Popen that a check needs."""
 
     def poll(self) -> int | None: ...
 
@@ -127,7 +127,7 @@ class CheckProcesses:
         return CheckedScript(process, log)
 
     def _temporary(self) -> Path:
-        """Where a script's temporary files go: it is ended in the middle of its training, and removes none of them."""
+        """The folder for a script's temporary files: it is ended in the middle of its training, and removes none of them."""
         folder = self.folder / "temporary"
         with Directory.given(folder, make=True):
             return folder
@@ -138,7 +138,7 @@ class CheckProcesses:
             stream.write(b"{}")
 
     def document(self, name: str) -> dict[str, Any] | None:
-        """What the hooks of a process wrote; None where they did not.  Raises: ValueError for what is no JSON object."""
+        """The JSON object that a process's hooks wrote; None for none.  Raises: ValueError for what is no JSON object."""
         try:
             found = json.loads(read_at_most(self.folder / name, _MOST_BYTES))
         except FileNotFoundError:

@@ -30,7 +30,7 @@ def merge(folder: Path, found: Document) -> None:
 
 
 def section(found: Document) -> dict[str, Any]:
-    """What report.json holds under "check"."""
+    """The section "check" of report.json."""
     return {"script": short(found.script), "steps": found.steps, "modes": [_mode(entry) for entry in found.modes]}
 
 

@@ -1,4 +1,4 @@
-"""What `convert`, `scan`, `report` and `run` do: compose project and report, and tell the user."""
+"""The commands `convert`, `scan`, `report` and `run`: they compose project and report, and tell the user."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def _report(done: Conversion, command: str, known: Baseline, decided: DecisionsF
 
 
 def _place_in_repository(src: Path) -> str:
-    """What code hosts need before a path of the report: SRC as seen from here, the top of the checkout in a CI job."""
+    """The prefix that code hosts need before a path of the report: SRC as seen from here, the top of the checkout in a CI job."""
     folder = os.path.relpath(src if src.is_dir() else src.absolute().parent)
     inside = folder != "." and folder.split(os.sep)[0] != ".."
     return f"{Path(folder).as_posix()}/" if inside else ""

@@ -1,4 +1,4 @@
-"""What `compare` does: find the steps, compare them, write the table and the page, say where the difference begins."""
+"""The `compare` command: finds the steps, compares them, writes the table and the page, says where the difference begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user asked of a conversion: `[tool.tf2npu]` of the nearest pyproject.toml, overridden by the command line."""
+"""The settings of a conversion: `[tool.tf2npu]` of the nearest pyproject.toml, overridden by the command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """What the converted code has to run on.
+    """The Python, TensorFlow and adapter that the converted code has to run on.
 
     python: "3.7" (what TensorFlow 1.15 needs) or another 3.x.  tensorflow: "1.15".
     adapter: "current", or "2021" for the Apache-licensed release without helper functions and without a patched Session.
@@ -59,7 +59,7 @@ class Target:
 
 @dataclass(frozen=True)
 class EffortSettings:
-    """How the report estimates work.
+    """The settings of the report's estimates of work.
 
     low, high: factors of the range around an estimate.  minutes: (rule id or prefix of ids, minutes for the first place, minutes
     for each further one) in the place of the table's figures; the longest prefix decides.

@@ -78,7 +78,7 @@ def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
 
 
 def _said_of_copy(path: str, data: bytes, config: Config, project: ProjectFacts) -> list[Finding]:
-    """What there is to say of a file that is not parsed."""
+    """The findings on a file that is not parsed."""
     load_rules()
     said = [_with_doc(config, finding) for hook in hooks.copied_file for finding in hook(path, data, project)]
     return why_nothing_was_seen(path, data) + [finding for finding in said if config.is_enabled(finding.rule)]
@@ -192,7 +192,7 @@ def _composed(script: Script, fixes: list[Fix]) -> tuple[str, list[Edit], list[F
 
 
 def _reason_to_keep(script: Script, fix: Fix) -> str:
-    """Why a fix is not made, or nothing."""
+    """The reason that a fix is not made; empty for none."""
     return next((reason for keep in hooks.keeps_code if (reason := keep(script, fix))), "")
 
 

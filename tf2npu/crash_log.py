@@ -1,4 +1,4 @@
-"""What is kept of a defect of ours: a log file with the details, one line for the user."""
+"""The log of a defect of ours: a file with the details, one line for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed, which npu_bridge a script would import and why, and what can run here. Imports none of it."""
+"""The installed packages, the npu_bridge that a script would import and why, and what can run here. Imports none of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def lines() -> list[str]:
 
 
 def script_lines(script: Path) -> list[str]:
-    """What `tf2npu doctor --script` adds.
+    """The lines that `tf2npu doctor --script` adds.
 
     Raises: RefusedRequest when the script cannot be read.
     """
@@ -49,7 +49,7 @@ def script_lines(script: Path) -> list[str]:
 
 
 def device_lines() -> list[str]:
-    """What `tf2npu devices` shows.
+    """The lines of `tf2npu devices`.
 
     Raises: RefusedRequest where there is nothing to simulate them with, or no chip of the wanted name.
     """
@@ -75,7 +75,7 @@ def _launcher_options() -> dict[str, Any]:
 
 
 def why_not_run(command: str = "") -> str:
-    """Why a command that needs the device cannot work in this Python; empty when it can.  command: else the one that is typed."""
+    """The reason that this Python cannot run a command that needs the device; empty when it can.  command: else the typed one."""
     needs = f"{command or _typed_command()} needs Python 3.10 or 3.11 with TensorFlow 2.15 (tensorflow-cpu==2.15.*)"
     if sys.version_info >= (3, 12):
         return f"{needs}, the last one with TensorFlow 1's Estimator; this is Python {platform.python_version()}"
@@ -100,7 +100,7 @@ def _version(package: str) -> str:
 
 
 def _npu_bridge_lines() -> list[str]:
-    """Which npu_bridge `import npu_bridge` finds: the order of sys.path decides, so each offer is named in that order."""
+    """Lines on the npu_bridge that `import npu_bridge` finds: sys.path's order decides, so each offer is named in that order."""
     spec = importlib.util.find_spec("npu_bridge")
     if spec is None or spec.origin is None:
         return ["npu_bridge: none is found; install tf2npu properly (pip install tf2npu), or put the vendor's on PYTHONPATH"]

@@ -1,4 +1,4 @@
-"""What `dump npy` and `dump show` do with dump files."""
+"""The commands `dump npy` and `dump show`, which read dump files."""
 
 from __future__ import annotations
 

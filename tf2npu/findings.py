@@ -1,4 +1,4 @@
-"""What the converter says about a site or a file: the vocabulary every other layer shares."""
+"""The converter's findings about a site or a file, and their parts: the vocabulary every other layer shares."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Level(str, Enum):
-    """How a finding was dealt with; only MANUAL and UNSUPPORTED make `convert` and `scan` exit 1."""
+    """The way in which a finding was dealt with; only MANUAL and UNSUPPORTED make `convert` and `scan` exit 1."""
 
     FIXED = "fixed"  # an edit was made
     MANUAL = "manual"  # a person must do or decide something
@@ -17,7 +17,7 @@ class Level(str, Enum):
 
 
 class Verdict(str, Enum):
-    """What becomes of an API on the NPU; tf2npu.api_support knows it for each name."""
+    """The support for an API on the NPU; tf2npu.api_support knows it for each name."""
 
     RUNS = "runs"  # as it is
     CONVERTED = "converted"  # a rule rewrites it
@@ -28,7 +28,7 @@ class Verdict(str, Enum):
 
 
 class Status(str, Enum):
-    """What happened to a file."""
+    """The outcome of the conversion of a file."""
 
     CONVERTED = "converted"
     UNCHANGED = "unchanged"  # parsed, nothing to edit: byte-identical
@@ -49,7 +49,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Seen:
-    """Where a kind of distributed training was seen."""
+    """The place and the API at which a kind of distributed training was seen."""
 
     path: str
     line: int
@@ -83,13 +83,13 @@ class Edit:
 
 
 def doc_of(rule_id: str) -> str:
-    """Where a rule of ours is explained: page and heading in the project's repository."""
+    """The page and heading in the project's repository that explain a rule of ours."""
     return f"docs/generated/rules.md#{rule_id.lower()}"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person decided about a finding.
+    """The decision of a person about a finding.
 
     decision: id of the decision.  choice: "edit", "suppress" or "accept".  level: what the finding had before.
     who, note: as that person wrote them, or empty.

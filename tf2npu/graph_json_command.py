@@ -1,4 +1,4 @@
-"""What `dump graph` does: the JSON of a graph file."""
+"""The `dump graph` command: the JSON of a graph file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def graph_json(graph: Path, out: Path) -> int:
 
 
 def _maker():
-    """What makes the JSON; it needs the libraries of the device.  Raises: RefusedRequest."""
+    """The module that makes the JSON; it needs the libraries of the device.  Raises: RefusedRequest."""
     from tf2npu.doctor import why_not_run
 
     reason = why_not_run()

@@ -129,7 +129,7 @@ def _words(context: click.Context) -> str:
 
 
 def _explained(context: click.Context, text: str) -> str:
-    """What an option does, with its default and the like, in the reader's language."""
+    """The help text of an option, with its default and the like, in the reader's language."""
     own, *brackets = _BRACKET.split(text)
     pieces = [said(context, own)]
     for inner in brackets:

@@ -1,4 +1,4 @@
-"""What the help of each command shows beside its options: the groups they stand in, and examples."""
+"""The groups of options and the examples in the help of each command."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _why_not(module: str | None, script: str | Path | None) -> str | None:
 
 
 def _why_no_script(script: Path) -> str | None:
-    """Why Python would stumble over what was named."""
+    """The reason that Python would stumble over the script that was named; None for none."""
     if script.suffix == ".ipynb":
         return f"{script} is a notebook: open it in Jupyter, where its import of npu_bridge prepares the process"
     if script.is_dir() and not (script / "__main__.py").is_file():
@@ -140,7 +140,7 @@ def _why_no_script(script: Path) -> str | None:
 
 
 def _why_no_launcher(ranks: LaunchRequest, report: Path | None) -> str | None:
-    """What does not go with a shell script, which starts its processes itself."""
+    """The reason that a shell script, which starts its processes itself, cannot be run with these options; None for none."""
     if shutil.which("bash") is None:
         return "a shell script needs bash, which is not in PATH"
     if not ranks.is_for_one:

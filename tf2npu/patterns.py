@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def why_no_pattern(line: str) -> str:
-    """Why a line is no pattern, "" for one that is."""
+    """The reason that a line is no pattern; "" for one that is."""
     return next((why for _, why in refused_patterns([line])), "")
 
 

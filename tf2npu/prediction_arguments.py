@@ -15,7 +15,7 @@ CHIP_OF_NAME = {"910": "Ascend910A", "910a": "Ascend910A"}
 
 
 def processes_for(devices: tuple[int, ...]) -> int:
-    """How many ranks run for a prediction of these numbers of devices.
+    """The number of ranks that run for a prediction of these numbers of devices.
 
     One number of up to a server runs as it is, as a script may share its batch out; for more, two ranks tell all that is asked.
     """

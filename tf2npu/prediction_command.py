@@ -1,4 +1,4 @@
-"""What `predict` and `profile` do: run the script in a process of its own, or read profiles, and show the document."""
+"""The commands `predict` and `profile`: run the script in a process of its own, or read profiles, and show the document."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FAILED = 1
 
 @dataclass(frozen=True)
 class Place:
-    """Where a document goes.  json: a file, - for stdout instead of the text.  report: a folder for pages."""
+    """The destination of a document.  json: a file, - for stdout instead of the text.  report: a folder for pages."""
 
     json: Path | None
     report: Path | None
@@ -139,7 +139,7 @@ def _options(request: PredictionRequest, n_ranks: int) -> list[str]:
 
 
 def _document(out: Path, script: Path, code: int, steps: int) -> Document | None:
-    """What the device wrote; None, after saying so, where the script ended before it did."""
+    """The document that the device wrote; None, after a message, where the script ended before that."""
     if not out.exists():
         reason = f"ended with exit code {code} before {steps} steps of its training graph ran on the device: no prediction"
         click.echo(f"tf2npu predict: {visible(str(script))} {reason}", err=True)

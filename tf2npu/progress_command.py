@@ -1,4 +1,4 @@
-"""What `tf2npu report --compare OLD NEW` does: two reports in, their difference out, and the exit code."""
+"""The command `tf2npu report --compare OLD NEW`: two reports in, their difference out, and the exit code."""
 
 from __future__ import annotations
 

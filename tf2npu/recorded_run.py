@@ -1,4 +1,4 @@
-"""What `tf2npu run` tells of a run: run.json, for a report that is elsewhere or that is written in the same process.
+"""The record of `tf2npu run`: run.json, for a report that is elsewhere or that is written in the same process.
 
 Its places name files relative to one folder, the project's, so that nothing of this computer stands in it.
 """
@@ -110,7 +110,7 @@ def record(script: str, exit_code: int, failure: Failure | None, project: Projec
 
 
 def _evidence(told: dict[str, Any], failure: Failure | None, project: Project, marks: StatementMarks) -> dict[str, Any]:
-    """What belongs to lines; it is taken out of what was told."""
+    """The evidence that belongs to lines; its kinds are taken out of `told`."""
     from tf2npu.run_apis import api_lines  # brings a parser with it, which only a run that is reported needs
 
     evidence = {kind: told.pop(kind, []) for kind in _OF_EVIDENCE}
@@ -133,7 +133,7 @@ def _evidence(told: dict[str, Any], failure: Failure | None, project: Project, m
 
 
 def _failure(failure: Failure) -> dict[str, Any]:
-    """What report.json holds of a failure, without the finding."""
+    """The entry for a failure in report.json, without the finding."""
     return {
         "type": failure.type, "message": failure.message, "place": short(_line(failure.place)), "node": failure.node,
         "op": failure.op, "node_place": short(_line(failure.node_place)), "finding": None,

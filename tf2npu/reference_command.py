@@ -1,4 +1,4 @@
-"""What `dump reference` does: the original script on TensorFlow's CPU, and its tensors in files."""
+"""The `dump reference` command: the original script on TensorFlow's CPU, and its tensors in files."""
 
 from __future__ import annotations
 

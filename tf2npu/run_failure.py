@@ -1,4 +1,4 @@
-"""How a script failed, for the report: the exception, the user's line, the node, and the finding that stands there."""
+"""The failure of a script, for the report: the exception, the user's line, the node, and the finding that stands there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class Failure:
-    """What ended a script.
+    """The exception that ended a script, with its place and its node.
 
     place: innermost line of the user's; None where there is none.  node, op: of the graph, "" where the error names none.
     node_place: the user's line that made the node.
@@ -37,7 +37,7 @@ class Failure:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What there is to tell of an exception; it is not kept, as its frames hold sessions open."""
+    """The failure that an exception tells of; the exception is not kept, as its frames hold sessions open."""
     errors = _with_causes(error)
     made = next((op for each in errors if (op := _operation(each)) is not None), None)
     frames = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
@@ -72,7 +72,9 @@ def _operation(error: BaseException) -> Any:
 
 
 def _message(errors: list[BaseException]) -> str:
-    """What the first exception says, without the stack that TensorFlow puts around it, which names folders of this computer."""
+    """The first line of the nearest exception; one with the stack that TensorFlow puts around it, which names folders of this
+    computer, is passed over.
+    """
     texts = [str(getattr(error, "message", "") or error) for error in errors]
     lines = [next(filter(None, map(str.strip, text.splitlines())), "") for text in texts]
     return next((line for line in lines if line != _HEAD_OF_STACK), "")[:_MOST_CHARACTERS]

@@ -14,7 +14,7 @@ from npu_formats.files.directory import Directory
 
 
 def loaded(modules: Iterable[ModuleType | None]) -> list[str]:
-    """Where the sources of modules lie, resolved and sorted."""
+    """The real paths of the Python sources of modules, sorted."""
     files = {getattr(module, "__file__", None) for module in modules}
     return sorted(os.path.realpath(file) for file in files if isinstance(file, str) and file.endswith(".py"))
 

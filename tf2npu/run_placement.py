@@ -1,4 +1,4 @@
-"""What a run shows, at the lines of the report: a run knows lines of the converted files, findings those of the original."""
+"""The evidence of a run at the lines of the report: a run knows lines of the converted files, findings those of the original."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def is_file(place: Path) -> bool:
 
 
 def why_not_run(place: Path) -> str:
-    """Why a run can go neither into the report of a folder nor into a file; empty when it can."""
+    """The reason that a run can go neither into the report of a folder nor into a file; empty when it can."""
     if not is_file(place):
         return why_not(place)
     if not place.parent.is_dir():
@@ -39,7 +39,7 @@ def why_not_run(place: Path) -> str:
 
 
 def why_not(place: Path) -> str:
-    """Why a run or a check cannot go into the report of a folder; empty when it can."""
+    """The reason that a run or a check cannot go into the report of a folder; empty when it can."""
     try:
         load(place)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a conversion tells at its end: drawn for a person on a terminal, plain lines for anything else."""
+"""The output at the end of a conversion: drawn for a person on a terminal, plain lines for anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script will meet on the device, read from its text: imports that come too early, and its session options.
+"""A script's problems on the device, read from its text: imports that come too early, and its session options.
 
 Nothing is run and nothing is imported. Modules of the script's own folder are followed, as Python would load them.
 """
@@ -24,7 +24,7 @@ COMPUTED = object()
 
 @dataclass(frozen=True)
 class Place:
-    """Where something is written, as shown to the user."""
+    """The file and line of a statement or an option, as shown to the user."""
 
     file: str
     line: int
@@ -127,7 +127,7 @@ def _tf1_only() -> frozenset[str]:
 
 
 def _too_early(module: str, names: list[str]) -> str:
-    """Why an import fails in plain TensorFlow 2.15; empty when it works."""
+    """The reason that an import fails in plain TensorFlow 2.15; empty when it works."""
     parts = module.split(".")
     if parts[0] != "tensorflow":
         return ""

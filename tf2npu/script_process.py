@@ -69,7 +69,7 @@ def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversi
 
 
 def bridge_import(script: Path) -> str:
-    """What of the bridge a migrated script imports, as a message says it; "" for an original.  Raises: RefusedRequest."""
+    """The import that makes a script a migrated one, as a message says it; "" for an original.  Raises: RefusedRequest."""
     try:
         importer = bridge_importer(script)
     except UsageProblem as error:
@@ -80,7 +80,7 @@ def bridge_import(script: Path) -> str:
 
 
 def _way_out(command: str, script: Path) -> str:
-    """What to type for a project that is too large."""
+    """The commands to type for a project that is too large, as a message says them."""
     converted = f"OUT/{script.name}"
     words = f"check {script} --migrated {converted}" if command == "check" else f"{command} {converted}"
     return f"convert the script's project with `tf2npu convert SRC OUT`, then `tf2npu {words}`"

@@ -1,4 +1,4 @@
-"""Which words of a command line are options of ours, and which are those of the script that it names."""
+"""The words of a command line, parted into options of ours and the words of the script that it names."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def table() -> Mapping[str, Option]:
 
 
 def problems(given: Given) -> Iterator[Problem]:
-    """What is wrong with a set of options, option by option in their order."""
+    """The problems of a set of options, option by option, in the order of their names."""
     is_estimators = set(given) >= _OF_THE_ESTIMATOR
     for name in sorted(given):
         field, value = given[name]
@@ -97,7 +97,7 @@ def problems(given: Given) -> Iterator[Problem]:
 
 
 def why_unknown(name: str) -> str | None:
-    """What is wrong with the name of an option that is given to the launcher; None for one that exists."""
+    """The message for an unknown name of an option that is given to the launcher; None for one that exists."""
     option = table().get(name)
     is_known = name in LAUNCHERS or (option is not None and option.status != "unknown")
     return None if is_known else _unknown(name, option, LAUNCHERS)
@@ -172,7 +172,7 @@ def _is_on(value: Any) -> bool:
 
 
 def why_not(option: Option, value: Any) -> str:
-    """Why a value of the right field is none that the option takes; empty when it is one."""
+    """The reason that an option does not take a value of the right field; empty when it does."""
     kind, _, rest = option.allowed.partition(" ")
     if value in ("", None):
         return ""
@@ -207,7 +207,7 @@ def _is_json_object(text: str) -> bool:
 
 
 def launcher_options(environment: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment says of the device, as `tf2npu run` and its users leave it there.
+    """The options of the device in the environment, as `tf2npu run` and its users leave them there.
 
     Raises: ValueError with a sentence for the user.
     """

@@ -1,4 +1,4 @@
-"""Which statements of converted files a run has reached: each is compiled with a mark before it, at the cost of one call.
+"""Marks for the statements of converted files that a run reaches: each is compiled with a mark before it, which costs one call.
 
 Only a run that goes into a report is compiled so. The files stay as they are, and lines in tracebacks too. What is known is
 whether a statement was begun: not which part of it was computed, and nothing of other processes that the script starts.

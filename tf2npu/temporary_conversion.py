@@ -45,7 +45,7 @@ class TemporaryConversion:
     done: Conversion
 
     def summary(self) -> str:
-        """What was converted, in a sentence."""
+        """The numbers of files converted and failed, and of places that need a person, in a sentence."""
         n_converted = sum(1 for result in self.done.results if result.status is Status.CONVERTED)
         n_failed = sum(1 for result in self.done.results if result.status is Status.FAILED)
         n_left = sum(
@@ -105,7 +105,7 @@ def project_root(script: Path) -> Path:
 
 
 def bridge_importer(script: Path) -> Path | None:
-    """What makes a script a migrated one: itself, or the file that it imports which imports npu_bridge; None where none does.
+    """The file that makes a script a migrated one: itself, or an import of it that imports npu_bridge; None where none does.
 
     Nothing else decides: an output of ours may lie beside the script, and so may somebody's script for an NPU.
     Raises: UsageProblem for a script that cannot be read.
@@ -155,7 +155,7 @@ def _surroundings(root: Path, folder: Path) -> Path:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What stands in a folder; nothing where there is so much that to link it would take long."""
+    """The entries of a folder; none where it cannot be read, or has so many that to link them would take long."""
     try:
         found = sorted(folder.iterdir())
     except OSError:

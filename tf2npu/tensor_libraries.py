@@ -1,4 +1,4 @@
-"""What commands that read tensors share: whether their libraries are there, and the exit code of a file that cannot be read."""
+"""Common parts of the commands that read tensors: the check for their libraries, and the exit code of an unreadable file."""
 
 from __future__ import annotations
 

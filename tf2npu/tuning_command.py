@@ -1,4 +1,4 @@
-"""What `tune` and `bank` do: tune the training programs of a script, and show, merge and export the bank."""
+"""The commands `tune` and `bank`: tune the training programs of a script, and show, merge and export the bank."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tune(words: Sequence[str], *, soc: str, mode: str, devices: int, steps: int,
 
 
 def _document(out: Path, script: Path, code: int, steps: int) -> dict[str, Any] | None:
-    """What the device wrote; None, after saying so, where the script ended before it did."""
+    """The results that the device wrote; None, after a message, where the script ended before that."""
     if not out.exists():
         reason = f"ended with exit code {code} before {steps} steps of its training graph ran on the device: not all is tuned"
         click.echo(f"tf2npu tune: {visible(str(script))} {reason}", err=True)
@@ -185,7 +185,7 @@ _FLAGS = ("bank_append", "bank_hit", "bank_reserved", "bank_update")
 
 
 def _own(sharing: Any) -> dict[str, Any]:
-    """What the custom banks have now."""
+    """The entries of the custom banks, by chip."""
     banks = {}
     for soc, folder in _own_folders(sharing).items():
         if (folder / f"{soc}_operators.json").exists():

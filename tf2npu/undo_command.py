@@ -1,4 +1,4 @@
-"""What `tf2npu undo` does and says."""
+"""The `tf2npu undo` command and its messages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _undo_file(place: Path, force: bool) -> Undone | None:
 
 
 def _elsewhere(folder: Path) -> str:
-    """Which folder above a folder was converted."""
+    """The hint at the folder above that was converted; "" where there is none."""
     root = next((root for root in folder.parents if _is_converted(root)), None)
     return f"; {visible(str(root))} was converted as a whole: undo that, or single files of it" if root is not None else ""
 

@@ -25,7 +25,7 @@ class CustomizedTypes:
     ops: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def of(self, node: str, row: OpOnDevice) -> tuple[str, str] | None:
-        """What the file says of a node: by its name first, then by an operator that it is, or becomes."""
+        """The types that the file gives a node: by its name first, then by an operator that it is, or becomes; None for none."""
         names = (row.device_op, *row.forms, row.tf_op)
         return self.nodes.get(node) or next((self.ops[name] for name in names if name in self.ops), None)
 

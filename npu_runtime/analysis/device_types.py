@@ -41,13 +41,13 @@ def stored_type(node: Node, output: int) -> str:
 
 
 def type_remark(node: Node) -> str:
-    """What a graph dump says of a node: the float type that it runs in, else that of its first floating result."""
+    """The float type of a node for a graph dump: the one that it runs in, else that of its first floating result, else ""."""
     made = [spec.dtype for spec in node.outputs if spec.dtype in dt.FLOATS]
     return str(node.attrs.get(DEVICE_TYPE, "")) or (made[0] if made else "")
 
 
 def count_types(graph: Graph) -> Counter[str]:
-    """How many device nodes run in each float type, those of loops too; roundings are not nodes of the device."""
+    """The number of device nodes by the float type that they run in, also in loops; roundings are no nodes of the device."""
     found: Counter[str] = Counter()
     for node in graph:
         if node.op == WHILE:

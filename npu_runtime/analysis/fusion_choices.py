@@ -11,7 +11,7 @@ from npu_runtime.config import RuntimeConfig
 
 
 def fusion_candidates(config: RuntimeConfig) -> list[Candidate]:
-    """What is on in a session, in the order of the compiler; folding has a group of its own."""
+    """The passes that are on in a session: folding in a group of its own, then the others as PASSES has them; all need fusion."""
     found = [Candidate(FOLDING, FOLDING)]
     found += [Candidate(name, part) for part, names in PASSES.items() for name in names]
     return [one for one in found if config.fusion and one.name not in config.switched_off]

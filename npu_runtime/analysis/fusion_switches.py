@@ -1,4 +1,4 @@
-"""Which fusions a script switches off, by the file that session option fusion_switch_file names.
+"""Fusions that a script switches off, by the file that session option fusion_switch_file names.
 
 {"Switch": {"GraphFusion": {"ALL": "off"}, "UBFusion": {"fuse_elementwise": "on"}}}: ALL is all of a part, and a pass that is
 named wins over it.  Source: the documents of the option.

@@ -1,4 +1,4 @@
-"""What a value in the body of a loop adds up: products with pieces of the loop's matrices, pieces of its vectors, a number.
+"""The sum that a value in a loop's body is: products with pieces of the loop's matrices, pieces of its vectors, and a number.
 
 Every way of writing the gates of a cell comes to the same terms: one matrix for input and state or two, gates cut out of the
 product or matrices cut before it, biases inside or outside.
@@ -69,7 +69,7 @@ class GateSums:
         self.loop, self.body, self.values = loop, loop.body, values
 
     def node(self, value: Value) -> Node:
-        """What makes a value, behind Identities."""
+        """The node that makes a value; Identities are skipped."""
         return self.body[origin(self.body, value).node]
 
     def number(self, value: Value) -> float | None:
@@ -157,7 +157,7 @@ class GateSums:
         return None if found is None or moved is None else (found[0], moved)
 
     def picked_columns(self, value: Value) -> np.ndarray | None:
-        """Which columns of its (B, n) input a moving op gives in all rows; None where it does anything else."""
+        """The columns of its (B, n) input that a moving op returns, alike in all rows; None where it does anything else."""
         source = self.values[self.node(value).inputs[_MOVING[self.node(value).op]]]
         if np.ndim(source) != 2 or not len(source):
             return None
@@ -170,7 +170,7 @@ class GateSums:
         return rows[0] if is_same else None
 
     def _moved(self, value: Value, numbers: np.ndarray) -> np.ndarray | None:
-        """What a moving op makes of the numbers of elements; None where it depends on the turn."""
+        """The numbers of the elements that a moving op returns; None for other ops, or where the result depends on the turn."""
         node = self.node(value)
         if node.op not in _MOVING:
             return None

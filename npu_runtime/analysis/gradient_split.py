@@ -1,4 +1,4 @@
-"""How the gradients of a group are cut into parts that are reduced in one call each.
+"""The split of a group's gradients into parts that are reduced in one call each.
 
 Source: the documentation of set_split_strategy_by_idx and set_split_strategy_by_size, and for where a share falls inside of a
 gradient the open source of the collective library, which cuts at the nearest end of a gradient.

@@ -30,7 +30,7 @@ def is_handle_source(node: Node) -> bool:
 
 
 def variable_shown(graph: Graph, reader: Node, value: Value) -> Value | None:
-    """What a host node looks at in the place of a value that is the memory of a ref variable of the host; None for all else.
+    """The value that a host node reads in the place of one that is the memory of a ref variable of the host; None for any other.
 
     Source: an Identity and a Switch give the variable's memory on; behind an update one sees it through what was read before.
     From call to call go copies; so every call that looks makes the Identity anew.

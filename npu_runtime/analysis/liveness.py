@@ -75,7 +75,7 @@ def _is_decided(own: Sequence[Liveness]) -> bool:
 
 
 def _handed_on(graph: Graph, value: Value) -> Value:
-    """What Identities give on; TensorFlow puts one before some Switches of a predicate and not before others."""
+    """The value before any Identities; TensorFlow puts one before some Switches of a predicate and not before others."""
     while graph[value.node].op == "Identity":
         value = graph[value.node].inputs[0]
     return value

@@ -1,4 +1,4 @@
-"""Which of many choices matter: a set of them that mends a run and of which none can be left out.
+"""Search for the choices that matter among many: a set that mends a run and of which none can be left out.
 
 The search is dichotomic: candidates stand in a row, bisection finds the shortest beginning of it that mends, and the last one of
 that beginning is needed with what stands before it. It is kept, what stood behind it is out, and the rest of the row is searched
@@ -29,7 +29,7 @@ class Candidate(NamedTuple):
 
 
 class MinimalSubset(NamedTuple):
-    """What a search has found.
+    """The result of a search, and the reason that it stopped.
 
     names: the smallest set that mends, in the order of the candidates; None where none is known to.  groups: groups that mend as
     a whole and of which none can be left out; empty where that was not reached.  is_minimal: whether no single name can be left
@@ -118,7 +118,7 @@ class _Search:
         return self._without_needless(kept)
 
     def _shortest_beginning(self, kept: list[Unit], units: list[Unit]) -> int:
-        """How many of the units mend beside those kept, where one fewer does not; none does not, and all do."""
+        """The number of first units that mend beside those kept, where one fewer does not; none does not, and all do."""
         too_few, enough = 0, len(units)
         while enough - too_few > 1:
             middle = (too_few + enough) // 2

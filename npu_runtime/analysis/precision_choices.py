@@ -59,7 +59,7 @@ def _reduced(graph: Graph) -> Iterator[ReducedNode]:
 
 
 def precision_candidates(nodes: Sequence[ReducedNode], suspects: Sequence[str] = ()) -> list[Candidate]:
-    """What may be kept in fp32, by operator: last first, so that not the maker of some numbers is found for their reader.
+    """The nodes that may be kept in fp32, in groups by operator: last first, so that a reader is found rather than its maker.
 
     suspects: names of nodes that stand before all others, because they were seen to be off.
     """

@@ -40,7 +40,7 @@ class SequenceLoop:
         return self.loop.graph
 
     def start(self, name: str) -> Value:
-        """What a variable of the loop begins with, outside."""
+        """The value outside of the loop that a variable begins with."""
         return next(self.node.inputs[position] for position, source in self.loop.variables.items() if source == name)
 
     def outside(self, value: Value) -> Value | None:
@@ -49,7 +49,7 @@ class SequenceLoop:
         return next((self.node.inputs[position] for position, source in self.loop.constants.items() if source == name), None)
 
     def next_of(self, name: str) -> Value:
-        """What a variable is behind a turn."""
+        """The value of a variable after a turn; Identities are skipped."""
         return origin(self.body, self.loop.next_values[name])
 
     def result(self, name: str) -> int | None:

@@ -44,7 +44,7 @@ def _kernel_seconds(graph: Graph, node: Node, made: Kernel) -> float:
 
 
 def _moved_bytes(graph: Graph, node: Node) -> float:
-    """What is read and written: all inputs and outputs, a variable that is handed over and handed on counted once."""
+    """Bytes read and written: all inputs and outputs, a variable handed over and on counted once, or SPARSE_SHARE of it."""
     handed = variable_inputs(graph, node)
     read = sum(graph.spec(value).n_bytes for i, value in enumerate(node.inputs) if i not in handed)
     written = sum(spec.n_bytes for i, spec in enumerate(node.outputs) if i not in node.ref_outputs)

@@ -1,4 +1,4 @@
-"""Which operators train: those of optimizers, and others that change a trainable variable by a gradient or by adding to it."""
+"""Operators that train: those of optimizers, and others that change a trainable variable by a gradient or by adding to it."""
 
 from __future__ import annotations
 

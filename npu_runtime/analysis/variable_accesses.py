@@ -50,7 +50,10 @@ def _comes_from_variable(graph: Graph, value: Value) -> bool:
 
 
 def takes_in(node: Node, key: Key) -> bool:
-    """What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to."""
+    """Whether a node takes in the content of a variable that it is shown.
+
+    What was read from a resource variable stays as it was; a ref variable is looked at by all that its memory is shown to.
+    """
     return node.op not in _WITHOUT_CONTENT and (key[0] == "ref" or node.op in READING)
 
 

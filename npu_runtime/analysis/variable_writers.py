@@ -22,7 +22,7 @@ def shows_variable(graph: Graph, value: Value) -> bool:
 
 
 class Writers:
-    """Who is handed the ref variables of a graph, and what came before what when this was made."""
+    """The nodes that are handed the ref variables of a graph, and the order of its nodes when this was made."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

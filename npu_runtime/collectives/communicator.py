@@ -125,7 +125,7 @@ class Communicator:
             self._ask_about_job("totals", self._rank, own_totals(self._seconds_in_calls))
 
     def ranks_of_job(self) -> tuple[Told, dict[str, Any]]:
-        """What all ranks have told that they did, waited for a few seconds, and which of them the others waited for.
+        """The totals that all ranks have told, waited for a few seconds, and the ranks that the others waited for.
 
         Both are empty where this rank has called nothing, or the coordinator is gone.
         """

@@ -41,7 +41,7 @@ _WELCOME = b"+"
 
 
 class BrokenMessage(ValueError):
-    """What came is no message of ours."""
+    """A message that the protocol does not allow."""
 
 
 class Connection:
@@ -128,7 +128,7 @@ def parsed(message: memoryview, n_header: int) -> tuple[Any, memoryview]:
 
 
 def _some(received: Any) -> Any:
-    """What was received; nothing means that the other side has hung up.  Raises: EOFError."""
+    """The bytes received, or their number; none means that the other side has hung up.  Raises: EOFError."""
     if not received:
         raise EOFError
     return received
@@ -210,7 +210,7 @@ def _socket_name(folder: Path) -> Iterator[str]:
 
 
 def _is_other_user(link: socket.socket) -> bool:
-    """Where the system says whose process is at the other end: the folder's mode keeps them out, this is in case it does not."""
+    """Whether another user runs the process at the other end, where the system says so: in case the folder lets others in."""
     if not hasattr(socket, "SO_PEERCRED"):
         return False
     _, user, _ = _CREDENTIALS.unpack(link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))

@@ -57,7 +57,7 @@ class Coordinator:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What ranks find the coordinator by."""
+        """The environment variables by which ranks find the coordinator."""
         return {TF2NPU_COLLECTIVES: self.address}
 
     @property

@@ -1,4 +1,4 @@
-"""What moves the tensors of a call that the coordinator has let through: its own memory, or MPI between the ranks."""
+"""Engines that move the tensors of a call that the coordinator has let through: its own memory, or MPI between the ranks."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Library:
         self.error: type[Exception] = module.Exception
 
     def move(self, call: Call, arrays: Sequence[np.ndarray], rank: int, tag: int, look: Look) -> np.ndarray:
-        """What the rank gets of a call.  look: as Messages has it."""
+        """Moves the tensors of a call and returns the rank's result.  look: as Messages has it."""
         return move(Messages(self._module, call, rank, tag, look), call, arrays)
 
 

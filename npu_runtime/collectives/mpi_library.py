@@ -30,7 +30,7 @@ _SIOCGIFADDR = 0x8915
 
 
 def why_not() -> str | None:
-    """What keeps this engine from being used."""
+    """The reason that this engine cannot be used, a missing package; None for none."""
     missing = [name for name in ("mpi4py", "mpich") if importlib.util.find_spec(name) is None and not _is_there(name)]
     return f"the engine mpi needs {' and '.join(missing)}, which {_are(missing)} not installed: {INSTALL}" if missing else None
 
@@ -51,7 +51,7 @@ def _are(names: list[str]) -> str:
 
 
 def why_no_room(n_ranks: int) -> str | None:
-    """What keeps MPI's memory for so many ranks from fitting where it is kept: a write without room would end the process."""
+    """The reason that MPI's memory for so many ranks has no room; None for none. A write without room would end the process."""
     try:
         found = os.statvfs(_MEMORY)
     except OSError as error:

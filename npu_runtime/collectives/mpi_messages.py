@@ -87,7 +87,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 
 
 def move(messages: Messages, call: Call, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """What this rank gets of a call.  arrays: as Communicator.exchange has them."""
+    """Moves the tensors of a call and returns this rank's result.  arrays: as Communicator.exchange has them."""
     data = np.ascontiguousarray(arrays[0]).reshape(arrays[0].shape)
     return _MOVES[call.op](messages, call, data, arrays[1:])
 

@@ -39,7 +39,7 @@ class ProcessManager:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What MPI finds the manager by."""
+        """The environment variables by which MPI finds the manager."""
         return {"PMI_FD": str(self._theirs.fileno()), "PMI_RANK": str(self._rank), "PMI_SIZE": str(self._size)}
 
     def place(self, servers: list[str]) -> None:
@@ -47,7 +47,7 @@ class ProcessManager:
         self._values["PMI_process_mapping"] = process_mapping(servers)
 
     def _serve(self) -> None:
-        """Where the others cannot be reached the socket is closed, and MPI gives up."""
+        """Answers the requests of MPI. If the other ranks cannot be reached, it closes the socket, and MPI gives up."""
         with self._ours, self._ours.makefile("rw", encoding="ascii", errors="replace", newline="\n") as lines:
             try:
                 for line in lines:
@@ -94,7 +94,7 @@ def _words(line: str) -> dict[str, str]:
 
 
 def process_mapping(servers: list[str]) -> str:
-    """Which ranks share a machine, as MPI writes it: (first node, nodes, ranks on each) for each block of ranks.
+    """The ranks that share a machine, as MPI writes it: (first node, nodes, ranks on each) for each block of ranks.
 
     Source: the form of PMI_process_mapping in MPICH's documentation.
     """

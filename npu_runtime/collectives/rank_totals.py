@@ -1,4 +1,4 @@
-"""What each rank of a job has done, for the report of its run: the ranks tell the coordinator, and rank 0 asks it."""
+"""Totals of each rank of a job, for the report of its run: the ranks tell the coordinator, and rank 0 asks it."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class KeptTotals:
         self._told: dict[int, Any] = {}
 
     def keep(self, rank: int, document: Any) -> None:
-        """What a rank says last counts."""
+        """Keeps the document of a rank, in the place of an earlier one."""
         with self._changed:
             self._told[rank] = document
             self._changed.notify_all()
 
     def of_all(self, size: int, seconds: float) -> Told:
-        """When all have told or ended, or after so many seconds; by rank."""
+        """The documents that were told, by rank, once all ranks have told or ended, or after so many seconds."""
         with self._changed:
             self._changed.wait_for(lambda: all(rank in self._told or rank in self._ended for rank in range(size)), seconds)
             return [[rank, document] for rank, document in sorted(self._told.items())]

@@ -30,7 +30,7 @@ _REDUCTIONS: Mapping[str, Callable[..., np.ndarray]] = {
 
 
 def combine(call: Call, brought: Sequence[Arrays]) -> list[np.ndarray]:
-    """What each rank of the group gets, in the order of the group.
+    """The result of a call for each rank of the group, in the order of the group.
 
     call: as all ranks made it.  brought: by rank of the group; no result shares memory with it, as a rank that has its own
     result brings the next arrays in the same place.
@@ -98,7 +98,7 @@ def _reduce_scatter(call: Call, brought: Sequence[Arrays]) -> list[np.ndarray]:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a rank sends and gets in an exchange, in elements, each by rank of the group.
+    """The elements that a rank sends and gets in an exchange, each array by rank of the group.
 
     sent, starts: how many of its data, and from where.  counts, places: how many it gets, and where to.
     """

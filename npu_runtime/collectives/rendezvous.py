@@ -1,4 +1,4 @@
-"""Where the ranks of a group come together, for one call after another."""
+"""The meeting of the ranks of a group, for one call after another."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Turn:
 
 
 class Moves:
-    """Which ranks of a group have been let through and still move the tensors of their call, where another engine does so."""
+    """The ranks of a group that were let through and still move the tensors of their call, where another engine does so."""
 
     def __init__(self, ranks: tuple[int, ...], ended: Mapping[int, str], changed: Condition) -> None:
         self._ranks, self._ended, self._changed = ranks, ended, changed
@@ -65,7 +65,7 @@ class Moves:
             self._changed.wait_for(lambda: not self._moving - self._ended.keys(), seconds)
 
     def problem(self, rank: int, since: float, seconds: float) -> str:
-        """Why a rank waits in vain for tensors; empty while it need not.  since: when it was let through, by time.monotonic()."""
+        """The reason that a rank waits in vain for tensors, else "".  since: when it was let through, by time.monotonic()."""
         waited = time.monotonic() - since
         with self._changed:
             others = [other for other in self._ranks if other in self._ended]
@@ -136,7 +136,7 @@ class Rendezvous:
         return (turn.replies or {})[rank]
 
     def _post(self, call: Call, array: np.ndarray) -> np.ndarray:
-        """What the sender gets; the receiver gets it too, or the tag under which the message comes."""
+        """Posts a tensor for its receiver.  Returns: what both get, a copy of it or the tag under which the message comes."""
         kept = np.array(array) if self._messages is None else array  # the sender uses its memory again
         answer = kept if self._messages is None else self._messages.tag()
         self._posted[call.tag].append((kept, answer))

@@ -78,7 +78,7 @@ class Outbox:
 
 
 def described(array: np.ndarray) -> list[Any]:
-    """What the header says of an array that another engine moves.  Raises: InvalidArgument for what does not travel."""
+    """The entry in the header for an array that another engine moves.  Raises: InvalidArgument for what does not travel."""
     return [*_kind(array), *ELSEWHERE]
 
 

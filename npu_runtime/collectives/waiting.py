@@ -1,4 +1,4 @@
-"""Which rank the others wait for: every call notes when each has come."""
+"""The rank that the others wait for: every call notes when each has come."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Waiting:
 
 
 def sentence(document: Mapping[str, Any], n_ranks: int) -> str:
-    """What a person is told of it."""
+    """The sentence that tells a person of the ranks that the others waited for."""
     said = [f"for rank {rank} {seconds:.1f} s (last {times} times)" for rank, times, seconds in document["last"][:_MOST_RANKS]]
     more = len(document["last"]) - len(said)
     rest = f", and {more} more ranks" if more > 0 else ""

@@ -1,1 +1,1 @@
-"""What a node costs: floating-point operations and bytes."""
+"""Cost models: floating-point operations of a node; cycles, bytes and time of a task on a chip."""

@@ -1,4 +1,4 @@
-"""What tuning chooses for the work of a task: its cost, its record, and the check of a record that somebody else wrote."""
+"""The choice of tuning for the work of a task: its cost, its record, and the check of a record that somebody else wrote."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Choice = Tiling | VectorSchedule
 
 
 def default_choice(work: CoreWork, chip: Chip) -> Choice:
-    """What the work gets when nobody tunes it."""
+    """The choice for work that nobody tunes: the default tiling of its product, or the default schedule."""
     return core_tiling(work, chip) or default_schedule(chip)
 
 

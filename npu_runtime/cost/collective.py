@@ -40,7 +40,7 @@ class CollectiveTime:
 
     @property
     def bound(self) -> str:
-        """What takes most of the time: "start", "HCCS" or "RoCE"."""
+        """The part of the time that is longest: "start", "HCCS" or "RoCE"."""
         times = {"start": self.start_us, "HCCS": self.hccs_us, "RoCE": self.roce_us}
         return max(times, key=lambda name: times[name])
 
@@ -48,7 +48,7 @@ class CollectiveTime:
 def collective_cost(
     op: str, n_bytes: float, n_ranks: int, ranks_a_server: int, chip: Chip, fitted: Fitted | None = None
 ) -> TaskCost:  # fmt: skip
-    """What a collective costs when all ranks have come to it; arguments as of `collective_time`."""
+    """The cost of a collective once all ranks have come to it; arguments as of `collective_time`."""
     time = collective_time(op, n_bytes, n_ranks, ranks_a_server, chip, fitted)
     return TaskCost(COLLECTIVE, time.us, traffic={"hbm": Traffic(n_bytes, n_bytes)}, bound=time.bound)
 
@@ -78,7 +78,7 @@ def collective_time(
 
 
 def hccs_gb_per_s(inside: int, chip: Chip) -> float:
-    """What a rank sends at once to the others of its server, of which `inside` take part.
+    """The rate at which a rank sends at once to the others of its server, GB/s.  inside: ranks of the server that take part.
 
     Where a chip has a link to each of the seven others, it sends each of them a part at the same time.  Else the ranks form a
     ring, which takes one link of each.  Source: `npu-smi info -t topo` of servers of the A2 shows a link between any two; of the

@@ -1,4 +1,4 @@
-"""What one task costs on a chip: cycles of each pipe, bytes at each level of memory, and the time that comes of it."""
+"""The cost of one task on a chip: cycles of each pipe, bytes at each level of memory, and the time that follows from them."""
 
 from __future__ import annotations
 

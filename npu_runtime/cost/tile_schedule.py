@@ -61,7 +61,7 @@ class TileSchedule:
         return blocks * _BLOCK_CYCLES.get(product.dtype, 1.0)
 
     def _loaded_bytes(self) -> float:
-        """What one core loads: rows of tiles one after another, whose left operand stays in L1 where it fits twice."""
+        """The bytes that one core loads: rows of tiles one after another, whose left operand stays in L1 where it fits twice."""
         product, tiling = self.product, self.tiling
         along = min(self.rounds, self.columns) if self.is_left_kept else 1
         whole = float(product.batch * product.m * product.k * product.element_bytes)
@@ -84,7 +84,7 @@ class TileSchedule:
         return (product.b_bytes if self.tiling.iterate_order == 0 else product.a_bytes) / product.batch
 
     def _sweeps(self) -> float:
-        """How often: once for the rows (columns) that the cores do together, of which the cache has to keep the operand."""
+        """The number of sweeps: one for the rows (columns) that the cores do together, whose operand the cache has to keep."""
         product, tiling = self.product, self.tiling
         lines, across = (self.rows, self.columns) if tiling.iterate_order == 0 else (self.columns, self.rows)
         kept = (product.a_bytes + product.b_bytes) / product.batch - self._swept_bytes()

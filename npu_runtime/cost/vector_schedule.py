@@ -50,7 +50,7 @@ class VectorSchedule:
 
 
 def default_schedule(chip: Chip) -> VectorSchedule:
-    """What a task gets when nobody tunes it: equal shares of the largest stream for all cores, of LEAST_BLOCK_BYTES at least.
+    """The schedule of a task that nobody tunes: equal shares of the largest stream for all cores, of LEAST_BLOCK_BYTES at least.
 
     Tiles are as large as the unified buffer holds twice.
     """
@@ -68,7 +68,7 @@ def least_tile(chip: Chip) -> int:
 
 
 class Shares:
-    """What the core with most to do gets of each stream.  Streams: bytes read, bytes written, bytes of instructions."""
+    """The bytes of each stream that the core with most to do gets.  Streams: bytes read, bytes written, bytes of instructions."""
 
     def __init__(self, read_bytes: float, written_bytes: float, instruction_bytes: float, schedule: VectorSchedule) -> None:
         """schedule: one that `fits`."""

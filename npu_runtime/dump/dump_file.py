@@ -50,7 +50,7 @@ class DumpFormatError(ValueError):
 
 @dataclass(frozen=True)
 class DumpedTensor:
-    """What a header says of a tensor, and where its data lies.
+    """The description of a tensor in a header, and the place of its data.
 
     shape: as it lies in the file.  original_shape: of the operator, empty where the header has none.  offset_bytes: from the
     beginning of the file.  size_bytes: of its data, which may be padded.  address: on the device, 0 where none is said.
@@ -88,7 +88,7 @@ class DumpHeader:
 def header_bytes(
     op_name: str, time_us: int, inputs: Sequence[tuple[np.ndarray, int]], outputs: Sequence[tuple[np.ndarray, int]]
 ) -> bytes:
-    """What stands in front of the data. inputs, outputs: arrays with their formats, none of strings or handles."""
+    """The length and header before the data.  inputs, outputs: arrays with their formats, none of strings or handles."""
     header = DumpData(version=VERSION, dump_time=time_us, op_name=op_name)
     for entries, tensors in ((header.input, inputs), (header.output, outputs)):
         for array, number in tensors:
@@ -100,7 +100,7 @@ def header_bytes(
 
 
 def read_header(path: Path) -> DumpHeader:
-    """What the file says of itself.  Raises: DumpFormatError with the path for what is none or is damaged; OSError."""
+    """The header of a dump file.  Raises: DumpFormatError with the path for what is none or is damaged; OSError."""
     with path.open("rb") as stream:
         n_file_bytes = path.stat().st_size
         header = _header(stream, path, n_file_bytes)

@@ -1,4 +1,4 @@
-"""What a session's options ask of the dump, and what is wrong with them."""
+"""The request of a session's options for a dump, and the problems in these options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DumpRequest:
 
 
 def requested(parameters: Mapping[str, Any]) -> tuple[DumpRequest | None, tuple[str, ...]]:
-    """What a session should dump, None for nothing, and lines for the run log on what is wrong.
+    """The request for a dump of a session, None for none, and lines for the run log on what is wrong.
 
     parameters: the session's options by name; texts may be bytes.
     """

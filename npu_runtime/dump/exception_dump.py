@@ -88,7 +88,7 @@ def _type_of(value: Any) -> str:
 
 
 def exception_dump(parameters: Mapping[str, Any]) -> ExceptionDump | None:
-    """What a session's options ask for."""
+    """The exception dump that a session's options ask for, None for none."""
     kind = str(parameters.get(OPTION) or "")
     return ExceptionDump(kind) if kind in (_COMMON, _LIGHT) else None
 

@@ -94,7 +94,7 @@ def copies_of(values: Sequence[Any], tensors: Sequence[Tensor]) -> list[Array]:
 
 
 def results_of(result: Any, operator: Operator) -> Sequence[Any]:
-    """What a kernel has returned, as one value an output."""
+    """The results of a kernel as a sequence, one value an output."""
     if isinstance(result, tuple | list) and (len(operator.outputs) != 1 or isinstance(result, tuple)):
         return result
     return (result,) if operator.outputs else ()

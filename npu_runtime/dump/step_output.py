@@ -1,4 +1,4 @@
-"""Where the files of one step go: names, times, and what becomes of a step whose folder or disk fails."""
+"""The files of one step: names, times, and the treatment of a step whose folder or disk fails."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def file_name(operator: Operator, now: int) -> str:
 
 
 def _digits(operator: Operator, now: int) -> str:
-    """What stands for a name that is too long; the time tells it from all others."""
+    """The digits that stand for a name that is too long; the time tells them from all others."""
     return f"{now}{operator.task_id:05d}"
 
 

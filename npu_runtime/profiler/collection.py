@@ -165,7 +165,7 @@ def _files(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: Clo
 
 
 def _raw(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: Clocks) -> Iterator[Part]:
-    """What the driver leaves. The records of chips with split cores are others, which are not known well enough to be written."""
+    """The raw records as the driver leaves them. Those of split cores differ, and are not known well enough to be written."""
     number = log.run.device_id
     for name, text in host_texts(log, clocks, options).items():
         yield f"host/{name}", text
@@ -183,7 +183,7 @@ def _raw(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: Clock
 
 
 def _exported(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: Clocks) -> Iterator[Part]:
-    """What is asked for; a table without rows is not written, as the vendor's tool has it."""
+    """The tables and timelines that are asked for; a table without rows is not written, as the vendor's tool has it."""
     yield "api_statistic.csv", api_statistic(host, log.run.device_id)
     yield "msprof.json", timeline(log, host, options)
     if options.training_trace and log.steps:

@@ -48,7 +48,7 @@ class DraftFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """What did not become whole goes away."""
+        """Removes a draft that was not published."""
         os.close(self._root)
         shutil.rmtree(self._path / self._name, ignore_errors=True)
         os.close(self._above)

@@ -1,4 +1,4 @@
-"""What the host did for the device: loading models, launching their tasks, executing them. All of it follows from the record.
+"""Calls of the host for the device: loading models, launching their tasks, executing them. All of it follows from the record.
 
 Times are nanoseconds of the host's raw clock. A model is loaded once, and each of its tasks is launched once while it is; the
 device then runs them in every iteration by itself.

@@ -1,4 +1,4 @@
-"""Who asked for a profile, and where it goes: a session's options, the environment, or a Profiler block."""
+"""The request for a profile, and the folder for it: of a session's options, the environment, or a Profiler block."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProfilingRequest:
 
 
 def requested(parameters: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[ProfilingRequest | None, tuple[str, ...]]:
-    """What a session should collect, None for nothing, and warnings to log.
+    """The request for a profile of a session, None for none, and warnings to log.
 
     The session's option wins over the environment. Its output must exist; one of the environment is made. Source: the vendor's
     documents of both.  parameters: the session's options by name; texts may be bytes.
@@ -45,7 +45,7 @@ def requested(parameters: Mapping[str, Any], environment: Mapping[str, str]) -> 
 
 
 def of_block(level: str, aic_metrics: str, output_path: str, environment: Mapping[str, str]) -> ProfilingRequest:
-    """What a Profiler block collects: names and times with L0, all with L1 and L2.
+    """The request of a Profiler block: names and times with L0, all with L1 and L2.
 
     level: "L0", "L1" or "L2".  aic_metrics: a group of counters, "" for the default one.  output_path: "" as above.
     """

@@ -98,7 +98,7 @@ def _end(log: DeviceLog, clocks: Clocks) -> dict[str, str]:
 
 
 def end_us(log: DeviceLog) -> float:
-    """When the last thing of a run ended, simulated microseconds."""
+    """The end of a run, simulated microseconds: of the last task, step, issue of a step, or loading of a model."""
     models = log.run.models
     ends = [run.end for model in models for step in model.iterations for run in step.runs]
     steps = [time for model in models for step in model.iterations for time in (step.end, step.issued[1])]

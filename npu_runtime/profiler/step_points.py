@@ -1,4 +1,4 @@
-"""Which task begins the forward pass and which ends the backward pass: named by the user, or found by the simulation."""
+"""The tasks that begin the forward pass and end the backward pass: named by the user, or found by the simulation."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def _time_row(log: DeviceLog, clocks: Clocks, options: ProfilingOptions, task: L
 
 
 def op_statistic(log: DeviceLog) -> Iterator[str]:
-    """What the operators of a type took on a kind of core, the most first."""
+    """The times of the operators of each type on each kind of core, the longest total first."""
     durations: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for task in log.tasks:
         if task.numbered.is_kernel:
@@ -51,7 +51,7 @@ def op_statistic(log: DeviceLog) -> Iterator[str]:
 
 
 def communication_statistic(log: DeviceLog) -> Iterator[str]:
-    """What collectives of a type took, the most first."""
+    """The times of the collectives of each type, the longest total first."""
     durations: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for task in collectives(log):
         durations[(task.numbered.task.op_type,)].append(task.end - task.start)

@@ -115,7 +115,7 @@ def _front_and_back(task: LoggedTask, launch: Launch, connection: int, hardware:
 
 
 def _overlap(log: DeviceLog) -> Iterator[str]:
-    """When the device computes, when it communicates, when it does the latter alone, and when it does nothing."""
+    """The intervals in which the device computes, in which it communicates, does the latter alone, and does nothing."""
     computing = union((task.start, task.end) for task in log.tasks if task.numbered.is_kernel)
     communication = union((task.start, task.end) for task in collectives(log))
     if not computing and not communication:

@@ -36,7 +36,7 @@ class Process:
         return PROCESS_ID << _LAYER_BITS | self.order << _DEVICE_BITS | self.device
 
     def head(self, threads: Mapping[int, str]) -> Iterator[str]:
-        """What names the group and its tracks; they stand in the order of their numbers."""
+        """The events that name the group and its tracks; these stand in the order of their numbers."""
         yield self._named("process_name", 0, name=self.name)
         yield self._named("process_labels", 0, labels=self.label)
         yield self._named("process_sort_index", 0, sort_index=self.order)

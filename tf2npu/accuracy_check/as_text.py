@@ -60,7 +60,7 @@ def _within(blocks: list[_Block], most: int, t: Texts) -> list[Line]:
 
 
 def _randomness(record: Record, t: Texts) -> Iterator[Line]:
-    """What is not the same in each run, before anything else; then no cause is claimed."""
+    """Lines on the sources of randomness, which precede all others; with them no cause is claimed."""
     for source in record.randomness[:_SHOWN_SOURCES]:
         words = (sentences.place(source.file, source.line), source.node, sentences.operator(source.op), source.why)
         yield Line(fitted(t("random: {}", "  ".join(filter(None, words))), COLUMNS), "bold yellow")
@@ -176,14 +176,14 @@ def _with_rest(name: str, rest: str, room: int) -> str:
 
 
 def _what(first: FirstDifference, run: Run, t: Texts) -> str:
-    """What is off and what of the inputs, in the most words that fit."""
+    """The difference and the state of the inputs, in the most words that fit."""
     main = sentences.what(first, t)
     ways = [t("{}; {}", main, words) for words in sentences.inputs(first, run, t)] or [main]
     return next((way for way in ways if width(way) <= _room()), ways[-1])
 
 
 def _change(change: LeastChange, files: Sequence[str], t: Texts) -> str:
-    """What to change, what that gives, and the files; names give way where the line is too long."""
+    """The change, its result, and its first file; names give way where the line is too long."""
     rest = t("{}: {}", "", sentences.change_result(change, t)) + "".join(f"   {file}" for file in files[:1])
     names = sentences.names_of(change, t)
     return _with_rest(sentences.change_head(change, names, t), rest, _room())

@@ -11,7 +11,7 @@ _MOST_SHARE = 1e4
 
 
 def special(value: float | None) -> str:
-    """What stands for a value that is no finite number; "" for one that is."""
+    """The text for a value that is no finite number; "" for one that is."""
     if value is None:
         return "-"
     if math.isnan(value):

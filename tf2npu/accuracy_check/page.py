@@ -73,7 +73,7 @@ def title(record: Record, t: Texts) -> str:
 
 
 def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
-    """What is to be said of a run that does not agree."""
+    """The values that the page shows of a run that does not agree."""
     first, cause = run.first, verdicts.cause_of(record, run)
     change = run.least_change if verdicts.names_causes(record) else None
     return {

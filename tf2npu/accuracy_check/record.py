@@ -45,7 +45,7 @@ RunName = Literal["A", "A'", "B", "C", "D", "E", "F"]
 
 
 class Failure(Struct, frozen=True):
-    """Why a run ended before its steps did, with the node and the line of the script where they are known."""
+    """The failure of a run that ended before its steps did, with the node and the line of the script where they are known."""
 
     type: str
     text: str = ""
@@ -116,7 +116,7 @@ class Run(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What the run is called among the errors of nodes."""
+        """The name of the run among the errors of nodes."""
         return f"{self.run} {self.mode}".strip()
 
 
@@ -209,7 +209,7 @@ def _figure(kind: type, value: Any) -> Figure:
 
 
 def _check(record: Record) -> None:
-    """What types do not say: each run is there once, and nodes and files name no others."""
+    """Checks what types do not say: run A is first, each run is there once, nodes name no others, no file is the check's own."""
     labels = [run.label for run in record.runs]
     if labels[0] != "A":
         raise ValueError("it is no record of a check: `$.runs[0]` is not run A, the original")

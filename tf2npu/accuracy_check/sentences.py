@@ -1,4 +1,4 @@
-"""What a check says of a difference: where, what is off, why, the least change, what to do. Terminal and page say the same."""
+"""A check's sentences on a difference: where, what is off, why, the least change, what to do. Terminal and page say the same."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SHOWN_NAMES = 2
 
 
 def label(runs: list[Run], t: Texts) -> str:
-    """What a run is called, or several that stand in one row."""
+    """The name of a run, or of several that stand in one row."""
     letters = ", ".join(run.run for run in runs)
     mode = mode_name(runs[0].mode, t)
     names = {
@@ -62,7 +62,7 @@ def mode_name(mode: str, t: Texts) -> str:
 
 
 def verdict(record: Record, run: Run, t: Texts) -> str:
-    """How far a run is off, and why."""
+    """The verdict on a run: its failure, its agreement, or its difference and the cause."""
     kind = verdict_of(run)
     if kind == FAILED:
         return t("failed: {}", run.failure.type if run.failure else "")
@@ -96,7 +96,7 @@ def operator(op: str, dtype: str = "") -> str:
 
 
 def what(first: FirstDifference, t: Texts) -> str:
-    """What is off."""
+    """The sentence on the kind of a difference."""
     dtype = _short(first.dtype) or t("16 bits")
     return {
         "overflow": lambda: _overflow(first, dtype, t),
@@ -127,7 +127,7 @@ def _short(dtype: str) -> str:
 
 
 def inputs(first: FirstDifference, run: Run, t: Texts) -> list[str]:
-    """What is known of the inputs, the longest way to say it first; empty where nothing is, or `what` has said it."""
+    """The sentences on the inputs, the longest first; empty where nothing is known of them, or `what` has said it."""
     if first.what in ("amplifies", "data") or (first.input_error is None and first.cosine is None):
         return []
     if first.input_error is not None and not first.input_error <= (run.tolerance or 0.0):
@@ -146,12 +146,12 @@ def names_of(change: LeastChange, t: Texts) -> str:
 
 
 def change_head(change: LeastChange, names: str, t: Texts) -> str:
-    """What to change."""
+    """The change to make, by its names."""
     return t(CHANGES[change.kind], names)
 
 
 def change_result(change: LeastChange, t: Texts) -> str:
-    """What the run with the change gave."""
+    """The loss of the run with the change, and its error."""
     if not change.is_proven:
         return t("not run again yet")
     last = change.loss[-1] if change.loss else None
@@ -161,14 +161,14 @@ def change_result(change: LeastChange, t: Texts) -> str:
 
 
 def no_change(record: Record, run: Run, t: Texts) -> str:
-    """Why there is no least change; "" where nobody expects one."""
+    """The reason that there is no least change; "" where nobody expects one."""
     if verdict_of(run) != DIFFERS or run.least_change is not None or not names_causes(record):
         return ""
     return "" if record.is_complete else t("not found before the check was stopped")
 
 
 def stopped(record: Record, t: Texts) -> str:
-    """Why a check is not complete; "" where it is."""
+    """The reason that a check is not complete; "" where it is."""
     if record.is_complete:
         return ""
     if record.stopped == "budget":

@@ -1,4 +1,4 @@
-"""What a check says, in the reader's language: by its English template with {} for each value, from `locale/LANG.json`."""
+"""The texts of a check in the reader's language, each by its English template with {} for each value, from `locale/LANG.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the runs of a check say together: which agree, which one decides on a mode, if a cause can be named, the exit code."""
+"""Verdicts on the runs of a check: those that agree, the one that decides on a mode, if a cause can be named, the exit code."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def names_causes(record: Record) -> bool:
 
 
 def cause_of(record: Record, run: Run) -> Cause:
-    """Why a run differs; "" where it does not, or nothing is known."""
+    """The cause of a run's difference; "" where it does not differ, or nothing is known."""
     if verdict_of(run) != DIFFERS:
         return ""
     return run.cause if names_causes(record) else RANDOMNESS

@@ -152,7 +152,7 @@ def _read(name: str) -> list[list[str]]:
 
 
 def qualified(name: str) -> str:
-    """What people write, as a qualified name: `tf.nn.relu` is tensorflow.nn.relu, `hvd.rank` is horovod.tensorflow.rank."""
+    """The qualified name of what people write: `tf.nn.relu` is tensorflow.nn.relu, `hvd.rank` is horovod.tensorflow.rank."""
     root, dot, rest = name.partition(".")
     return {"tf": "tensorflow", "hvd": "horovod.tensorflow"}.get(root, root) + dot + rest
 

@@ -1,4 +1,4 @@
-"""Which TensorFlow and Horovod APIs a script refers to, how often, and where first."""
+"""The TensorFlow and Horovod APIs that a script refers to, how often, and where first."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _counted(found: Comparison) -> str:
 
 
 def _reasons(rows: list[Row]) -> list[tuple[str, int]]:
-    """Why rows are not compared, by kind, the most frequent first."""
+    """The reasons why rows are not compared, by kind, with the number of rows, the most frequent first."""
     return Counter(_kind(row) for row in rows if row.verdict == NOT_COMPARED).most_common(_SHOWN)
 
 
@@ -59,7 +59,7 @@ def _kind(row: Row) -> str:
 
 
 def first_difference_lines(found: Comparison) -> Iterator[Line]:
-    """Where the difference begins, and what it is."""
+    """The lines on the place where the difference begins, and on what it is; none where nothing differs."""
     origin = found.origin
     if origin is None:
         return
@@ -85,7 +85,7 @@ def place_of(row: Row) -> str:
 
 
 def inputs_of(found: Comparison, origin: Origin) -> tuple[str, tuple[object, ...]]:
-    """What is known of the inputs of the operator where the difference begins: a template and its values."""
+    """A template, with its values, for what is known of the inputs of the operator where the difference begins."""
     rows = [row for row in found.rows if row.operator == origin.row.operator and row.is_input]
     agreeing = sum(row.verdict in (AGREES, ROUNDING) for row in rows)
     if origin.is_outside:

@@ -68,7 +68,7 @@ class Comparison:
 
     @cached_property
     def origin(self) -> Origin | None:
-        """Where the difference begins; None where nothing differs."""
+        """The origin of the difference; None where nothing differs."""
         return origin_of(self.rows, self.graph)
 
     def first_difference(self) -> Row | None:

@@ -1,4 +1,4 @@
-"""What the page shows of the tensor where the difference begins: histograms of both sides, and the elements furthest apart."""
+"""Details for the page of the tensor where the difference begins: histograms of both sides, and the elements furthest apart."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class DumpPairing:
         self._keys = [*self._own, *(key for key in self._other if key not in self._own)]
 
     def n_groups(self) -> int:
-        """How many operators there are: as the device's ran, then those that only the reference has."""
+        """The number of operators: those of the device in the order in which they ran, then those that only the reference has."""
         return len(self._keys)
 
     def n_bytes(self, index: int) -> int:
@@ -103,7 +103,7 @@ def _sides(one: StoredOperator, other: StoredOperator, side: str) -> tuple[tuple
 
 
 def _problem(key: str, side: str, device: tuple[StoredTensor, ...], reference: tuple[StoredTensor, ...]) -> str:
-    """Why a side is left out, "" where it is compared."""
+    """The reason why a side is left out, "" where it is compared."""
     if len(device) != len(reference):
         return f"[{key}] The number of {side} does not match ({len(device)} vs {len(reference)})."
     if not device:

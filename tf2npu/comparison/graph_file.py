@@ -86,7 +86,7 @@ def graph_of(document: Any, path: Path) -> Graph:
 
 
 class _Malformed(Exception):
-    """What is not as it must be."""
+    """The error that a part of the document is not as it must be."""
 
 
 def _operator(item: dict[str, Any]) -> Operator:

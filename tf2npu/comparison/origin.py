@@ -1,4 +1,4 @@
-"""Where a difference begins: the node that makes it, or that brings it in from outside."""
+"""The origin of a difference: the node that makes it, or that brings it in from outside."""
 
 from __future__ import annotations
 
@@ -69,6 +69,6 @@ def _producer(row: Row) -> str:
 
 
 def _source(row: Row, by_name: dict[str, Operator]) -> Operator | None:
-    """What brings in the tensor of an input; None where an operator made it."""
+    """The constant, fed value or variable that brings in the tensor of an input; None where an operator made it."""
     producer = by_name.get(_producer(row)) if row.is_input else None
     return producer if producer is not None and producer.op_type in SOURCES else None

@@ -1,4 +1,4 @@
-"""What the ten figures hide: steps of the element type, elements that are off, NaN and infinity, signal to noise."""
+"""Measures that the ten figures hide: steps of the element type, elements that are off, NaN and infinity, signal to noise."""
 
 from __future__ import annotations
 

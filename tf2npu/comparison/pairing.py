@@ -1,4 +1,4 @@
-"""Which tensor of the reference belongs to which of the device, and the rows of the table without verdicts.
+"""Pairs of tensors of the device and of the reference, and the rows of the table without verdicts.
 
 Inputs stand beside the tensor of their producer; casts and changes of layout are walked through.  Source: the behaviour of
 msaccucmp; the reasons in the table are its texts.
@@ -81,7 +81,7 @@ class GraphPairing:
         self._in_order = list(self._groups.values())
 
     def n_groups(self) -> int:
-        """How many groups of operators there are; each has an index of the table."""
+        """The number of groups of operators; each has an index of the table."""
         return len(self._in_order)
 
     def n_bytes(self, index: int) -> int:

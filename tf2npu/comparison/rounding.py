@@ -58,7 +58,7 @@ def _excuse_variables(rows: list[Row]) -> None:
 
 
 def _reason(row: Row, rows: list[Row]) -> str:
-    """Why an output differs by rounding alone; "" where it does not."""
+    """The reason why an output differs by rounding alone; "" where it does not."""
     if any(name == ONE_SIDED for name, _, _ in row.missed) or row.measures is None:
         return ""
     if _is_rounding(row, rows):

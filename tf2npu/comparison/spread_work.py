@@ -28,12 +28,12 @@ _CHUNKS = 8
 
 
 class Pairing(Protocol):
-    """What rows are made of, a group of operators at a time."""
+    """Interface of what makes rows, a group of operators at a time."""
 
     unreadable: dict[str, Unreadable]
 
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
 
     def n_bytes(self, index: int) -> int:
         """Bytes of the group's dump files."""

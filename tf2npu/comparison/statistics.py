@@ -1,4 +1,4 @@
-"""What a tensor's elements are like, in a few figures."""
+"""Statistics of a tensor's elements, in a few figures."""
 
 from __future__ import annotations
 

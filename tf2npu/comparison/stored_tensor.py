@@ -74,7 +74,7 @@ class StoredOperator:
 
 
 def read_dump_file(path: Path) -> StoredOperator:
-    """What a dump file holds.  Raises: Unreadable."""
+    """The operator in a dump file, with its tensors.  Raises: Unreadable."""
     try:
         header = read_header(path)
     except DumpFormatError as error:

@@ -1,4 +1,4 @@
-"""Which node of the reference an operator is, by what it computes and of what: names alone may lie.
+"""The node of the reference that an operator is, by what it computes and of what: names alone may lie.
 
 Names of gradients are counted.  Where a migrated script has static shapes that the original has not, TensorFlow's gradient graph
 has fewer nodes, and AddN_2 or truediv_grad/Sum_1 of the device are other nodes than those of that name in the reference.
@@ -51,7 +51,7 @@ class Structure:
             self._add(operator)
 
     def pair(self, operator: Operator, output: int) -> Pair | None:
-        """What stands for an output of an operator; None where its name alone tells."""
+        """The tensor of the reference that stands for an output of an operator; None where its name alone tells."""
         return self._pairs.get((operator.name, output))
 
     def reads(self, operator: Operator, n: int, tensor: Tensor) -> bool:
@@ -103,7 +103,7 @@ class Structure:
         return dict.fromkeys(chain(*min(found, key=lambda readers: sum(map(len, readers)), default=())))
 
     def _likeness(self, operator: Operator, name: str, read: list[list[Tensor]]) -> int | None:
-        """How many inputs of a node are known to be those of an operator; None where the op or an input is another.
+        """The number of a node's inputs that are known to be those of an operator; None where the op or an input is another.
 
         read: for each input of the operator the tensors that it may be called by, empty for a constant.
         """

@@ -1,4 +1,4 @@
-"""What a page says, in the reader's language: by its English template with {} for each value, from `locale/LANG.json`."""
+"""Texts of a page, in the reader's language: by their English template with {} for each value, from `locale/LANG.json`."""
 
 from __future__ import annotations
 

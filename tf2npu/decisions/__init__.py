@@ -1,1 +1,1 @@
-"""What people decided about findings: the file that says it, and how a conversion carries it out."""
+"""People's decisions about findings: the file that holds them, and how a conversion carries them out."""

@@ -115,7 +115,7 @@ def _line_afterwards(old: Cell, new: Cell, line: int) -> int:
 
 
 def range_of(code: Code, lines: Lines, finding: Finding) -> tuple[int, int]:
-    """Where the text of a finding stands. lines: of the code.  Raises: NotPossible where it reads otherwise."""
+    """The range of a finding's text in the code. lines: of the code.  Raises: NotPossible where it reads otherwise."""
     span = finding.span
     first, last = code.line(finding.cell, span.line), code.line(finding.cell, span.end_line)
     start, end = lines.offset(first, span.column), lines.offset(last, span.end_column)

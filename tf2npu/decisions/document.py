@@ -81,7 +81,7 @@ class Decisions:
         return visible(path) in self._paths
 
     def of(self, decision: str, path: str, fingerprint: str) -> Entry | None:
-        """What was decided about a finding."""
+        """The decision about a finding; None for none."""
         return self._by_finding.get((decision, visible(path), fingerprint))
 
 
@@ -123,7 +123,7 @@ def _check_version(version: object) -> None:
 
 
 def _check_entries(entries: Iterable[Entry]) -> None:
-    """What types do not say: paths stay below SRC, numbers fit, and no decision is there twice."""
+    """Checks what types do not say: paths stay below SRC, numbers fit, and no decision is there twice."""
     seen: set[str] = set()
     for number, entry in enumerate(entries, 1):
         where = f"decision {number} ({entry.id})"

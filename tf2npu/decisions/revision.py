@@ -48,14 +48,14 @@ def revised(result: FileResult, decisions: Decisions, again: Again) -> FileResul
 
 
 def _with_answers(before: list[Finding], after: list[Finding], done: set[int], wanted: dict[int, Entry]) -> list[Finding]:
-    """What is said of a file. before, after: without the unsafe fixes that were chosen, and with them."""
+    """The findings of a file with their answers. before, after: without the unsafe fixes that were chosen, and with them."""
     known, still = set(before), set(after)
     kept = [answered(f, wanted[n]) if n in done else f for n, f in enumerate(before) if n in done or f in still]
     return [*kept, *(finding for finding in after if finding not in known)]
 
 
 def asked_for(file: FileReport, decisions: Decisions) -> dict[int, Entry]:
-    """What was decided about the findings of a file that can be decided, by their numbers from 0."""
+    """The decisions about the findings of a file that can be decided, by the findings' numbers from 0."""
     found = {}
     for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
         label = label_of_choice(file, finding)
@@ -72,7 +72,7 @@ def answered(finding: Finding, entry: Entry) -> Finding:
 
 
 def refused(finding: Finding, entry: Entry, reason: str) -> Finding:
-    """What is said where a decision is not carried out."""
+    """The finding on a decision that is not carried out, with the reason."""
     what = "write the code" if entry.choice == EDIT else "switch the rule off"
     message = f"It was decided to {what} here, which was not done: {reason}. Do it by hand, or decide in another way."
     rule = REFUSED_DECISION.id
@@ -166,6 +166,6 @@ def _meet(edit: Edit, start: int, end: int) -> bool:
 
 
 def _reason(entry: Entry) -> str:
-    """Why a rule is switched off, as a comment tells it."""
+    """The reason that a rule is switched off, as a comment tells it."""
     told = f"{entry.who}: {entry.note}" if entry.who and entry.note else entry.who or entry.note
     return told if entry.note else f"decided by {entry.who}" if entry.who else "decided"

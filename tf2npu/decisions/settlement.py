@@ -41,7 +41,7 @@ def _tell_stale(report: Report, decisions: Decisions, name: str) -> None:
 
 
 def _stale(file: FileReport, decisions: Decisions) -> Iterator[str]:
-    """What is said of the decisions about a file that some of its findings fit no more."""
+    """The messages on decisions about a file that fit some of its findings no more."""
     if not decisions.concerns(file.path):
         return
     keys = fingerprints(file)

@@ -13,7 +13,7 @@ NOT_MADE = "the converter could not make its fix at each of these places"
 
 @dataclass
 class ChosenFixes:
-    """What became of unsafe fixes that were chosen in one file.
+    """The outcome of unsafe fixes that were chosen in one file.
 
     result: of the file with them.  done, refused: numbers of findings.
     """
@@ -23,7 +23,7 @@ class ChosenFixes:
     refused: set[int] = field(default_factory=set)
 
     def findings(self) -> list[Finding]:
-        """What there is to say besides the fixes that were chosen."""
+        """The findings besides the fixes that were chosen."""
         made = {place[:3] for finding in self.done.values() for place in _places(finding)}
         return [f for f in self.result.findings if f.level is not Level.FIXED or (f.rule, f.cell, f.span.line) not in made]
 

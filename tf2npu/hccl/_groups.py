@@ -32,13 +32,13 @@ def set_up(is_up: bool = True) -> None:
 
 
 def check_up(call: str) -> None:
-    """What a call of the management interface does first: a host answers only when the library is up."""
+    """Reports a call of the management interface before the library is up: a host answers only when it is."""
     if not _is_up and on_early_call is not None:
         on_early_call(call)
 
 
 def world_size() -> int:
-    """How many ranks take part: RANK_SIZE, else CM_WORKER_SIZE, else 1."""
+    """The number of ranks that take part: RANK_SIZE, else CM_WORKER_SIZE, else 1."""
     return _number(("RANK_SIZE", "CM_WORKER_SIZE"), 1)
 
 
@@ -48,7 +48,7 @@ def world_rank() -> int:
 
 
 def local_size() -> int:
-    """How many ranks this host has."""
+    """The number of ranks on this host: LOCAL_RANK_SIZE, else the number of all."""
     return _number(("LOCAL_RANK_SIZE",), world_size())
 
 
@@ -76,7 +76,7 @@ def members(group: str) -> list[int]:
 
 
 def group_size(group: str) -> int:
-    """How many ranks the group has."""
+    """The number of ranks in the group."""
     return len(members(group))
 
 

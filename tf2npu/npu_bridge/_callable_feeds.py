@@ -1,4 +1,4 @@
-"""What TensorFlow checks of a callable made from options, which graph-mode Keras uses, when it is made and when it is called.
+"""TensorFlow's checks of a callable made from options, which graph-mode Keras uses, when it is made and when it is called.
 
 Source: TensorFlow's core/common_runtime/direct_session.cc (MakeCallable, RunCallable) and graph/subgraph.cc; its words.
 """

@@ -67,5 +67,5 @@ def _table(reasons: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def what_to_do(document: Mapping[str, Any]) -> list[str]:
-    """What a person can do about a run, what costs most first; nothing where all is as it should be."""
+    """Advice on a run, what costs most first; empty where all is as it should be."""
     return [text for key, text in _ADVICE.items() if document[key]]

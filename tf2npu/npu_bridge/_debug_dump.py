@@ -31,7 +31,7 @@ _current = threading.local()
 
 
 class Watches:
-    """What one kind of run watches.  tensors: those that the device can give; skipped: how many it cannot."""
+    """The debug watches of one kind of run.  tensors: those that the device can give; skipped: the number of those it cannot."""
 
     def __init__(self, graph: Any, options: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds: Sequence[Any]) -> None:
         self.request = [list(map(_name, group)) for group in (feeds, fetches, targets)]

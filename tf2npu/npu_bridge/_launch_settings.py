@@ -1,4 +1,4 @@
-"""What `tf2npu run` was told about the device, looked at before the script begins."""
+"""The options on the device that `tf2npu run` was given, checked before the script begins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npu_runtime.errors import DeviceError
 
 
 def problem() -> str | None:
-    """Why no session could run with the launcher's options; None when they are right."""
+    """The reason why no session could run with the launcher's options; None when they are right, and then they are noted."""
     try:
         config = load_config({})
         load_chip(config.soc)

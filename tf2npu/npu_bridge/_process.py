@@ -1,4 +1,4 @@
-"""What npu_bridge changes in a process, and the way back."""
+"""The changes that npu_bridge makes in a process, and the way back."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _some_on_device() -> list[str]:
 
 
 def _places(lines: Iterable[str]) -> str:
-    """Where sessions were made, not more than a reader wants."""
+    """The places where sessions were made, SHOWN_PLACES at most, and the number of the others."""
     known = sorted(set(lines))
     rest = f" and {len(known) - SHOWN_PLACES} more places" if len(known) > SHOWN_PLACES else ""
     return ", ".join(known[:SHOWN_PLACES]) + rest
@@ -130,7 +130,9 @@ def _without_effect() -> list[str]:
 
 
 def run_document() -> dict[str, Any]:
-    """What this process ran, for the report: the run log, options without effect, sessions left open, the other ranks."""
+    """The report's document on this process: the run log, options without effect, sessions left open or on TensorFlow, the other
+    ranks, and evidence with a timeline where they are recorded.
+    """
     ignored = [{"option": name, "effect": effect} for name, effect in sorted(_options.ignored.items())]
     places = sorted(getattr(session, _CREATED, "") for session in _open_sessions)
     left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}

@@ -44,7 +44,7 @@ def without_optimizers(config: Any) -> config_pb2.ConfigProto:
 
 
 def callable_of_runs(session: Any, fetches: Any, feed_list: Any) -> Callable[..., Any]:
-    """What make_callable gives, by Session.run, where hooks stand."""
+    """The callable of make_callable, made of Session.run, where hooks stand."""
     feeds = list(feed_list or ())
 
     def run(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:

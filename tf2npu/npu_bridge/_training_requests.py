@@ -1,4 +1,4 @@
-"""What a run executes, and whether it trains."""
+"""The operations that a run executes, and whether they train."""
 
 from __future__ import annotations
 

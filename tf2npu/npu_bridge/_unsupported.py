@@ -1,4 +1,4 @@
-"""How the shim says that it cannot do what was asked."""
+"""Refusals of calls that the shim cannot do."""
 
 from __future__ import annotations
 

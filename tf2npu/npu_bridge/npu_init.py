@@ -1,4 +1,4 @@
-"""What migrated scripts star-import; importing it makes every later session one of the device."""
+"""The names that migrated scripts star-import; importing the module makes every later session one of the device."""
 
 from __future__ import annotations
 
@@ -187,12 +187,12 @@ def get_npu_local_rank_id() -> int:
 
 
 def get_npu_rank_size() -> int:
-    """How many ranks there are as ``init_resource`` found it, else 1."""
+    """The number of ranks as ``init_resource`` found it, else 1."""
     return _remembered("npu_rank_size", 1)
 
 
 def get_npu_local_rank_size() -> int:
-    """How many ranks this host has as ``init_resource`` found it, else 1."""
+    """The number of ranks on this host as ``init_resource`` found it, else 1."""
     return _remembered("npu_local_rank_size", 1)
 
 

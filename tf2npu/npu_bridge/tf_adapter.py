@@ -1,4 +1,4 @@
-"""What scripts take from the native extension: data type numbers for shared memory, and start and stop."""
+"""Names that scripts take from the native extension: data type numbers for shared memory, option keys, and start and stop."""
 
 from __future__ import annotations
 

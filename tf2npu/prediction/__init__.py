@@ -1,1 +1,1 @@
-"""What a step on a chip costs: the document of a prediction or of a profile, and its text, JSON and web page."""
+"""The cost of a step on a chip: the document of a prediction or of a profile, and its text, JSON and web page."""

@@ -57,7 +57,7 @@ def _section(head: str, lines: Iterator[str]) -> Iterator[Line]:
 
 
 def headline(step: ChipStep, document: Document, t: Texts) -> str:
-    """What the step is of, and where."""
+    """The headline of a step: its subject and its chip."""
     chip = visible(step.soc) if step.soc else t("an unknown chip")
     subject = visible(document.subject or "-")
     if document.origin == "profile":
@@ -140,7 +140,7 @@ def _advice(advice: Sequence[Advice], explained: set[str], t: Texts) -> Iterator
 
 
 def advice_lines(item: Advice, t: Texts, *, with_reason: bool = True) -> Iterator[str]:
-    """Where it is and why: operators and line, details, what to do."""
+    """The lines of an advice: operators and source line, details, the reason and what to do."""
     where = [t.operators(item), t("at {}", visible(item.source)) if item.source else ""]
     if any(where):
         yield " ".join(filter(None, where))
@@ -163,14 +163,14 @@ def _alternatives(step: ChipStep, t: Texts) -> Iterator[str]:
 
 
 def scaling_head(step: ChipStep, t: Texts) -> str:
-    """What the scaling is of: collectives of the script, or such as a data-parallel script would have."""
+    """The heading of the scaling: that of the script's collectives, or of such as a data-parallel script would have."""
     if step.scaling_is_projected:
         return t("On several devices, as if data-parallel (it has no collectives; each gradient is reduced where it is applied):")
     return t("On several devices:")
 
 
 def limit(name: str, t: Texts) -> str:
-    """What limits the scaling; a word of a later version as it is."""
+    """The limit of the scaling; a word of a later version as it is."""
     return t(LIMIT_NAMES[name]) if name in LIMIT_NAMES else visible(name)
 
 
@@ -190,7 +190,7 @@ def _scaling(step: ChipStep, t: Texts) -> Iterator[str]:
 
 
 def loop(is_sunk: bool, t: Texts) -> str:
-    """Where the loop over steps runs."""
+    """The side on which the loop over steps runs: the device or the host."""
     return t("on the device") if is_sunk else t("on the host")
 
 

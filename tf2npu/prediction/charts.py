@@ -1,4 +1,4 @@
-"""Where the marks of the page's pictures stand: the roofline, memory over the step, parts of the time.
+"""The positions of the marks in the page's pictures: the roofline, memory over the step, parts of the time.
 
 Coordinates are units of the picture, from its left upper corner.
 """

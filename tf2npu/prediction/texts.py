@@ -1,4 +1,4 @@
-"""What predictions say, in the reader's language.
+"""The texts of predictions, in the reader's language.
 
 Code, pages and scripts of this package name a text by its English template with {} for each value; `locale/LANG.json` has the
 template in another language, where {1} names a value by its number. `advice.json` has the advice of each kind in every language.
@@ -40,11 +40,11 @@ class Texts:
         return self._catalogue.text(text)
 
     def title(self, advice: Advice) -> str:
-        """What the advice is about, in a few words."""
+        """The subject of the advice, in a few words."""
         return self._of_kind(advice).get("title", advice.kind)
 
     def why(self, advice: Advice) -> str:
-        """Why the step loses time and what to do; "" for a kind of a later version."""
+        """The reason that the step loses time, and what to do; "" for a kind of a later version."""
         return self._of_kind(advice).get("text", "")
 
     def operators(self, advice: Advice) -> str:

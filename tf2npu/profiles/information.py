@@ -1,4 +1,4 @@
-"""What a profiler noted of the chip in info.json.N: its name where it says one, its cores and its clock."""
+"""The chip's facts that a profiler noted in info.json.N: its name where it says one, its cores and its clock."""
 
 from __future__ import annotations
 

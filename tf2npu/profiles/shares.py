@@ -60,7 +60,7 @@ def _give(parts: dict[str, float], running: Counter[str], us: float) -> None:
 
 
 def _part(task: Task) -> str:
-    """What a running task counts as. The scalar pipe is part of every core: a task that waits for it counts as its engine."""
+    """The part that a running task counts as. The scalar pipe is in every core: a task that waits for it counts as its engine."""
     if task.engine == "AI CPU":
         return "ai_cpu"
     if task.engine in _UNITS:

@@ -1,4 +1,4 @@
-"""Which of the measured tasks are one step: by the step trace, else by the tasks that come again."""
+"""The steps among the measured tasks: by the step trace, else by the tasks that come again."""
 
 from __future__ import annotations
 

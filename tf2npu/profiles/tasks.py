@@ -58,7 +58,7 @@ def read(tree: ProfileTree) -> tuple[list[Measured], list[str]]:
 
 
 def _why_none(tree: ProfileTree) -> str:
-    """Why there is no task: a column that is not there, else rows without times."""
+    """The reason that there is no task: a column that is not there, else rows without times."""
     path = next(path for kind in ("op_summary", "task_time", "trace") for path in tree.files[kind])
     needed = next((columns for kind, columns in _NEEDED.items() if path in tree.files[kind]), ())
     present = column_names(tree.read(path), path) if needed else []

@@ -96,7 +96,7 @@ def opened(path: Path) -> ProfileTree:
 
 
 def _why_none(tree: ProfileTree, path: Path) -> str:
-    """What to do for a folder without tables. An export of the database alone (`--type=db`) has the same in a form of its own."""
+    """The advice for a folder without tables. An export of the database alone (`--type=db`) has the same in a form of its own."""
     if tree.files["database"]:
         found = f"{path}: holds {tree.files['database'][0]} alone, which this does not read"
         return f"{found}: run `msprof --export=on --type=text --output={path}` on the host, which writes the tables too"

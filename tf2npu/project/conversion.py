@@ -39,7 +39,7 @@ _STORED: dict[str, type[Any]] = {"facts": bytes, "result": FileResult}  # what t
 
 @dataclass
 class Conversion:
-    """What was done.
+    """The results of a conversion, and facts about the project.
 
     config: as it was applied (`auto` resolved); distribution: where each kind of distributed training was seen; crashes:
     tracebacks of defects of ours; entries: scripts that are run; imports: of a file that reaches TensorFlow, those that do too.
@@ -72,7 +72,7 @@ def convert_project(request: Request, progress: Progress = lambda what, done, to
 
 
 def _tree(request: Request) -> Tree:
-    """What is to be converted; a file that was named itself is, whatever is excluded."""
+    """The tree that is to be converted; a file that was named itself is converted, whatever is excluded."""
     try:
         if request.is_single_file:
             return single(real_path(request.source))
@@ -90,7 +90,7 @@ def _tree(request: Request) -> Tree:
 
 @dataclass(frozen=True)
 class _Known:
-    """What a run needs of the project's facts as long as every result comes from the cache."""
+    """The part of the project's facts that a run needs as long as every result comes from the cache."""
 
     digest: bytes
     distribution: dict[str, tuple[Seen, ...]]
@@ -173,7 +173,7 @@ class _Run:
         self._results += [unreadable(path, error) for path, error in sorted(self._unread.items()) if path in entries]
 
     def _works(self) -> tuple[workers.Work, workers.Work]:
-        """What is done with each file in the two phases."""
+        """The functions that are called with each file in the two phases."""
         from tf2npu import convert
         from tf2npu.python2 import conversion as of_python2
 

@@ -1,4 +1,4 @@
-"""Which paths are not converted: patterns of the user's, and what `.gitignore` files name, by git's own rules."""
+"""The paths that are not converted: patterns of the user's, and what `.gitignore` files name, by git's own rules."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _fits(pattern: Any, path: str) -> bool:
 
 @dataclass(frozen=True)
 class Excludes:
-    """What holds in one folder of a walk; `inside` gives what holds in a folder below it."""
+    """The exclude patterns in force in one folder of a walk; `inside` gives those of a folder below it."""
 
     given: tuple[_Patterns, ...] = ()  # of the user, which no .gitignore takes back
     ignored: tuple[_Patterns, ...] = ()  # of .gitignore files, the outermost first
@@ -63,14 +63,14 @@ class Excludes:
     whole: str = ""  # why everything here is left out
 
     def inside(self, root: Directory, folder: str, whole: str) -> Excludes:
-        """What holds in `folder`, relative to `root`; whole: why all of it is left out, if it is."""
+        """The patterns in force in `folder`, relative to `root`; whole: the reason that all of it is left out, if it is."""
         own = _in_tree(root, f"{folder}/{_GITIGNORE}" if folder else _GITIGNORE) if self.reads_gitignore and not whole else None
         if own is None and whole == self.whole:
             return self
         return Excludes(self.given, self.ignored + ((own,) if own else ()), self.reads_gitignore, whole)
 
     def reason(self, path: str, is_folder: bool) -> str:
-        """Why the path is not converted, "" when it is."""
+        """The reason that the path is not converted; "" when it is."""
         if self.whole:
             return self.whole
         for patterns in self.given:
@@ -85,7 +85,7 @@ class Excludes:
 
 
 def excludes(root: Path, patterns: tuple[str, ...], respect_gitignore: bool) -> Excludes:
-    """What holds at the root of a walk. Folders above it count up to that of the git repository, if there is one.
+    """The exclude patterns at the root of a walk. Folders above it count up to that of the git repository, if there is one.
 
     Raises: BadPattern.
     """

@@ -38,7 +38,7 @@ class _Staged:
 
 
 class InPlace(Output):
-    """Where results go when the source files themselves are to be converted."""
+    """The output of a conversion of the source files themselves."""
 
     def __init__(self, tree: Tree) -> None:
         """Raises: OSError where the source folder cannot be written; Busy where another process is at work."""
@@ -66,7 +66,7 @@ class InPlace(Output):
         return result
 
     def place_other(self, entry: Entry) -> FileResult | None:
-        """What is no source stays where it is: only what could not be looked at is worth a word."""
+        """The result for an entry that is no source file, which stays as it is; a special file has no finding."""
         if entry.kind is Kind.SPECIAL:
             return FileResult(entry.path, Status.UNCHANGED)
         return super().place_other(entry)

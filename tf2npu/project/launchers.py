@@ -68,7 +68,7 @@ def launcher(path: str, text: str, known: dict[str, EntryScript]) -> EntryScript
 
 
 def _started(text: str) -> Iterator[str]:
-    """What stands behind `python` in the place of the script: its path, also behind a variable, or that of its module."""
+    """The script paths behind `python`, also those behind a variable; for a module, the path of its file."""
     for line in _CONTINUED.sub(" ", text).splitlines():
         if not line.lstrip().startswith("#"):
             for command in _PYTHON.finditer(_SUBSTITUTION.sub("$X", line[:_MOST_LINE])):

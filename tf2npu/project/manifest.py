@@ -1,4 +1,4 @@
-"""What this tool wrote into an output folder: the record that tells our files from a person's.
+"""The record of what this tool wrote into an output folder: it tells our files from a person's.
 
 `manifest.json` in the state of the folder (`files/state.py`) maps each path to a signature. While a conversion runs, every
 signature is first appended to a journal beside it, so that after a kill at any moment the next run still knows which files
@@ -36,7 +36,7 @@ def is_recorded(out: Path) -> bool:
 
 
 def recorded_paths(out: Path) -> frozenset[str]:
-    """What conversions have written below this folder, be it long ago; nothing where there is no record."""
+    """The paths that conversions have written below this folder, be it long ago; none where there is no record."""
     try:
         state = tree_state(out)
     except NoState:
@@ -68,7 +68,7 @@ class Manifest:
         return signature in self.accepted(path)
 
     def accepted(self, path: str) -> set[str]:
-        """What this tool wrote at `path`, be it earlier."""
+        """The signatures of what this tool wrote at `path`, be it earlier."""
         return self._accepted.get(path, set())
 
     def knows(self, path: str) -> bool:
@@ -85,7 +85,7 @@ class Manifest:
             self._write({"draft": self.draft_name})
 
     def left_drafts(self) -> list[str]:
-        """Where a killed run may have left a draft."""
+        """The paths at which a killed run may have left a draft."""
         return sorted({draft.beside(path, name) for path in self._accepted for name in self._old_drafts})
 
     def announce(self, path: str, signature: str) -> None:
@@ -103,7 +103,7 @@ class Manifest:
         self.recorded.pop(path, None)
 
     def forget(self, path: str) -> None:
-        """What stood at `path` is gone, or no longer ours."""
+        """Notes that what stood at `path` is gone, or no longer ours."""
         self.recorded.pop(path, None)
         self._forgotten.add(path)
 

@@ -14,7 +14,7 @@ _BYTES_WORTH_A_PROCESS = 4 << 20
 
 
 def packed_facts(path: str, data: bytes, gather: Callable[[str, bytes], FileFacts]) -> bytes:
-    """What `gather` finds, as bytes: the facts of a large project take ten times the room as objects."""
+    """The facts that `gather` finds, as bytes: as objects, those of a large project take ten times the room."""
     return codec.encode(gather(path, data))
 
 

@@ -31,7 +31,7 @@ Create = Callable[[str], None]  # builds an entry at the given path, where nothi
 
 
 class Put(Enum):
-    """What became of one entry of the output tree."""
+    """The outcome for one entry of the output tree."""
 
     WRITTEN = "written"
     SAME = "same"  # it already stood there

@@ -20,7 +20,7 @@ LARGE_BYTES = 10 << 20
 
 
 class Output:
-    """Where results go. With `mirror` None nothing is written and the results say what would be.
+    """The output of a conversion. With `mirror` None nothing is written and the results say what would be.
 
     data: what becomes of files over 10 MB that are no source, "link", "copy" or "skip".
     rename: names of files that get another name in the output (`convert train.py train_npu.py`).
@@ -151,7 +151,7 @@ def unrecorded(error: str) -> FileResult:
 
 
 def link_in_output(root: Path, entry: Entry) -> tuple[str, Level, str]:
-    """Where a link of the source tree points in the output: (target, level and text of what is to be said).
+    """The target in the output of a link of the source tree: (target, level and text of what is to be said).
 
     Links inside the tree stay relative to it. A relative one that leads out of it would point elsewhere from the
     output folder, so it becomes absolute.

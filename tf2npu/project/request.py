@@ -1,4 +1,4 @@
-"""What a run is asked to do, and the checks that it can be done, before anything is written."""
+"""The request of a conversion, and the checks that it can be done, before anything is written."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def as_converted(result: FileResult, again: Again) -> FileResult:
 
 @dataclass(frozen=True)
 class Request:
-    """What to do.
+    """The request of a conversion.
 
     out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
     "link", "copy" or "skip" files over LARGE_BYTES, or "link-all"; python2: bring Python 2 sources to Python 3 first.

@@ -1,4 +1,4 @@
-"""What stands at a path, as a text that can be stored and compared: "sha256:HEX:BYTES", "link:TARGET", or "folder"."""
+"""The signature of what stands at a path, as a text to store and compare: "sha256:HEX:BYTES", "link:TARGET", or "folder"."""
 
 from __future__ import annotations
 

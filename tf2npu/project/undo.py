@@ -14,7 +14,7 @@ from tf2npu.project.undo_log import Replaced, UndoRun, clear_drafts, copy_whole,
 
 @dataclass
 class Undone:
-    """What became of the last in-place conversion.
+    """The outcome of undoing the last in-place conversion.
 
     restored: paths that are again what they were; kept: (path, reason, place of the original) of those left alone;
     n_earlier: conversions before it that can be undone too.

@@ -1,4 +1,4 @@
-"""What an in-place conversion replaced: the originals and a journal, from which `tf2npu undo` puts everything back.
+"""The record of an in-place conversion: the originals and a journal, from which `tf2npu undo` puts everything back.
 
 `undo/0001/` in the state of the source folder (`files/state.py`) holds one run: `originals/` (copies with mode, times and
 owner), `journal` (a JSON line for each file, written and synced before the file is replaced, and a last line when the run was
@@ -57,7 +57,7 @@ class UndoRun:
         self._load()
 
     def original(self, entry: Replaced) -> str:
-        """Where the copy of the original is, in the state."""
+        """The path of the copy of the original, in the state."""
         return f"{self.originals}/{entry.original}"
 
     def begin(self) -> None:
@@ -69,7 +69,7 @@ class UndoRun:
         self._n_names = max((int(entry.original) + 1 for entry in self.entries), default=0)
 
     def new_original(self) -> str:
-        """Where the next original goes."""
+        """A new path for the copy of the next original, in the state."""
         self._n_names += 1
         return f"{self.originals}/{self._n_names - 1}"
 

@@ -26,7 +26,7 @@ _SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
 
 
 class Kind(Enum):
-    """What an entry of the tree is."""
+    """The kind of an entry of the tree."""
 
     SOURCE = "source"
     DATA = "data"
@@ -175,7 +175,7 @@ def _special(mode: int) -> str:
 
 
 def _never_copied(path: str, found: Found) -> str:
-    """Why a folder with this content stays behind, "" to keep it."""
+    """The reason that a folder with this content stays behind; "" to keep it."""
     if not path:
         return ""
     names = dict(found)

@@ -41,7 +41,7 @@ def default_jobs() -> int:
 
 
 def worth_starting(jobs: int, total_bytes: int) -> int:
-    """How many of `jobs` worker processes pay for their start with this much source; 1 means: in this process."""
+    """The number of worker processes, at most `jobs`, that pay for their start with this much source; 1: in this process."""
     return max(1, min(jobs, 1 + total_bytes // _BYTES_WORTH_A_WORKER))
 
 

@@ -34,7 +34,7 @@ _MOST_NAMED = 10
 
 @dataclass(frozen=True)
 class Modern:
-    """What became of a Python 2 source. refusal: why nothing could be done, then `data` is the original."""
+    """A Python 2 source brought to Python 3. refusal: why nothing could be done, then `data` is the original."""
 
     data: bytes
     before: str = ""
@@ -193,7 +193,7 @@ def _of_original(result: FileResult, data: bytes, modern: Modern) -> FileResult:
 
 
 def _blocks(before: str, after: str) -> list[Any]:
-    """How the lines of one text become those of another."""
+    """The opcodes of difflib that turn the lines of one text into those of another."""
     return difflib.SequenceMatcher(None, _lines(before), _lines(after), autojunk=False).get_opcodes()
 
 

@@ -26,7 +26,7 @@ _FLAGS = {"DEFINE_integer": WHOLE, "DEFINE_float": REAL}
 
 @dataclass
 class _Names:
-    """What names of a module or function are bound to: a value, an augmented assignment, or a kind that is known at once."""
+    """The bindings of names in a scope: each a value, an augmented assignment, or a kind that is known at once."""
 
     outer: _Names | None
     bound: dict[str, list[ast.expr | ast.AugAssign | str]] = field(default_factory=dict)
@@ -192,7 +192,7 @@ def _kind_of_operation(op: ast.operator, left: ast.expr, right: ast.expr, names:
 
 
 def _kind_of_name(name: str, names: _Names) -> str:
-    """What all that gives a name a value in its scope agrees on."""
+    """The kind on which all bindings of a name in its scope agree; UNKNOWN where they do not."""
     owner = names.owner(name)
     if owner is None or name in owner.open:
         return UNKNOWN
@@ -208,7 +208,7 @@ def _kind_of_name(name: str, names: _Names) -> str:
 
 
 def _slash(text: str, node: ast.BinOp | ast.AugAssign) -> int | None:
-    """Where the division sign of a node stands; None where a comment or a line break is between its sides."""
+    """The offset of the division sign of a node; None where a comment or a line break is between its sides."""
     left, right = (node.left, node.right) if isinstance(node, ast.BinOp) else (node.target, node.value)
     if left.end_lineno != right.lineno or left.end_col_offset is None:
         return None

@@ -25,11 +25,11 @@ _TAB_WORDS = {"inconsistent", "tabs"}  # of Python's own message
 
 
 class Refused(Exception):
-    """Why a source is not brought to Python 3."""
+    """The error for a source that is not brought to Python 3; its text is the reason."""
 
 
 def python3_error(text: str) -> str | None:
-    """What Python 3 does not accept in the text, or None."""
+    """The reason that Python 3 does not accept the text, or reads `print >>` in it as a shift; None for none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about odd escapes in the user's strings

@@ -19,7 +19,7 @@ _END = "#:end of cell {}:\n"
 
 @dataclass(frozen=True)
 class ModernNotebook:
-    """What became of a notebook.
+    """A notebook brought to Python 3.
 
     cells: text before and after, by the number of the cell.  refusals: why nothing could be done, by cell.  divided: lines of
     the new texts, by cell, with divisions that may be of whole numbers.

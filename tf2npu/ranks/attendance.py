@@ -18,7 +18,7 @@ _attendance: list[Any] = []
 
 
 class CannotMeet(Exception):
-    """Why this process cannot take part in its job, and the way out."""
+    """The error that this process cannot take part in its job: the reason, and the way out."""
 
 
 def known_address(folder: Directory) -> str:

@@ -1,4 +1,4 @@
-"""Which cores a rank computes on."""
+"""The cores that a rank computes on."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def run_hosts(
 
 
 def _remote(command: Sequence[str]) -> str:
-    """What the other host's shell runs, in the same folder."""
+    """The command for the other host's shell, which runs it in the same folder."""
     return f"cd {shlex.quote(os.getcwd())} && exec {shlex.join(command)}"
 
 

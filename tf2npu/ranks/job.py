@@ -86,7 +86,7 @@ def run_processes(kind: str, started: Callable[[Output], Iterable[Process]]) -> 
 
 
 def why_not() -> str | None:
-    """What keeps several ranks from starting: the system, or something in the environment."""
+    """The reason that several ranks cannot start: no fork in the system, or HCCL_EXEC_TIMEOUT is no number; else None."""
     if not hasattr(os, "fork"):
         return "several devices need a Unix system"
     text = os.environ.get("HCCL_EXEC_TIMEOUT") or "1"

@@ -1,4 +1,4 @@
-"""Where `tf2npu run` is to start ranks: a number of devices, a rank table, or hosts; and which engine moves their tensors."""
+"""The request for ranks of `tf2npu run`: a number of devices, a rank table, or hosts; and the engine that moves their tensors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MPIEXEC = ("PMI_RANK", "PMI_SIZE")
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """What the options of `tf2npu run` say of ranks.
+    """The options of `tf2npu run` on ranks.
 
     devices: on this machine, or on each host.  hosts: their addresses.  rank_table: path of one, or FROM_INPUT.
     engine: "embedded" or "mpi", None for what the environment says, or the usual one.  launcher_exec: the command that starts
@@ -55,7 +55,7 @@ ALONE = LaunchRequest()
 
 
 def problem_of(request: LaunchRequest) -> str | None:
-    """Why ranks cannot be started in this way, and what to do instead."""
+    """The reason why ranks cannot be started in this way, and what to do instead; None where they can."""
     if request.hosts and request.rank_table is not None:
         return "--hosts and --rank-table say the same thing twice: leave one out"
     if request.rank_table is not None and request.devices > 1:

@@ -1,4 +1,4 @@
-"""What a rank's stream brings, piece by piece, as whole lines."""
+"""Whole lines of a rank's stream, which comes piece by piece."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Lines:
         return lines
 
     def end(self) -> list[bytes]:
-        """What is left when no end of the line will come; it gets one, or another rank's line would go on with it."""
+        """The rest when no end of the line will come; it gets one, or another rank's line would go on with it."""
         left = bytes(self._held)
         self._held.clear()
         return [self._written(left)] if left else []
 
     def _last_cut(self) -> int:
-        """Where a part that is long enough ends: in front of a character."""
+        """The offset where a part that is long enough ends: in front of a character."""
         cut = LONGEST_LINE_BYTES
         while cut > LONGEST_LINE_BYTES - 4 and self._held[cut] & _CONTINUED[1] == _CONTINUED[0]:
             cut -= 1

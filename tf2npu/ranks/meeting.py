@@ -1,4 +1,4 @@
-"""How ranks that a shell loop or a job's scheduler starts, one process at a time, find each other on one machine.
+"""The meeting, on one machine, of ranks that a shell loop or a job's scheduler starts, one process at a time.
 
 Each job has a folder of this user's with the address of its coordinator, under a lock; who finds none there starts one.
 """

@@ -1,4 +1,6 @@
-"""How ranks on several machines find each other: through the coordinator beside rank 0, at the address that the table gives."""
+"""The meeting of ranks on several machines: through the coordinator beside rank 0, at the address that the rank table or
+CM_CHIEF_IP gives.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def join(given: RankEnvironment, servers: Servers, folder: Directory) -> dict[st
 
 
 def _beside_the_chief(given: RankEnvironment, servers: Servers, folder: Directory, key: bytes) -> tuple[str, str]:
-    """Where the coordinator is, and the run: one that is there, or a new one."""
+    """The address of the coordinator, and the name of the run: one that is there, or a new one."""
     with exclusive(folder, patience_seconds=PATIENCE_SECONDS):
         place = known_address(folder)
         run = _attended(place, key, given, min(given.seconds / 2, KNOWN_SECONDS)) if place else ""
@@ -107,7 +109,7 @@ def _from_afar(given: RankEnvironment, servers: Servers, key: bytes) -> tuple[st
 
 
 def _at_one_of_the_ports(given: RankEnvironment, servers: Servers, key: bytes, patience: float) -> tuple[str, str, str]:
-    """Where the coordinator is, and the run; else why it is not there, by the last port at which somebody listens."""
+    """The coordinator's address, and the run's name; else why it is not there, by the last port at which somebody listens."""
     why = "nobody listens there"
     for port in _ports(servers):
         place = f"{servers.chief}:{port}"

@@ -1,4 +1,4 @@
-"""What a program that starts others passes on: signals from above, and exit codes from below."""
+"""Signals from above and exit codes from below, which a program that starts others passes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the environment of a rank says: its number, how many there are, and of which job.
+"""The environment of a rank: its number, how many there are, and of which job.
 
 Source: HCCL's documentation of RANK_ID, RANK_SIZE, RANK_TABLE_FILE and the CM_* variables, which exclude the others.
 """
@@ -75,7 +75,7 @@ def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
 
 
 def engine_problem(environment: Mapping[str, str], servers: Servers | None = None) -> str | None:
-    """What is wrong with the engine that the environment names."""
+    """The problem with the engine that the environment names; None where there is none."""
     engine = environment.get(TF2NPU_COLLECTIVE_ENGINE) or None
     if engine not in (None, *ENGINES):
         return f"{TF2NPU_COLLECTIVE_ENGINE}={engine!r:.60}: write {' or '.join(ENGINES)}, or unset it"
@@ -129,7 +129,7 @@ def _key(environment: Mapping[str, str], why: str) -> str:
 
 
 def _rank_variable(environment: Mapping[str, str]) -> str | None:
-    """Where the number of the rank stands; without RANK_ID, which a chief excludes, ranks are counted by device."""
+    """The variable with the number of the rank; without RANK_ID, which a chief excludes, ranks are counted by device."""
     if environment.get("RANK_ID"):
         return "RANK_ID"
     has_chief = all(environment.get(variable) for variable in _CHIEF)

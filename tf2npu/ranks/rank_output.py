@@ -164,7 +164,7 @@ class _Printer(Thread):
         return len(data)
 
     def _print_rest(self, stream: _Stream) -> None:
-        """What is in the pipe now, but not what a child of the rank may put there for ever."""
+        """Prints what is in the pipe now, but not what a child of the rank may put there for ever."""
         left = _waiting_bytes(stream.source)
         while left > 0 and not stream.is_closed.is_set():
             left -= self._print(stream, min(left, CHUNK_BYTES))

@@ -98,7 +98,7 @@ def _devices(table: dict[str, Any], shown: str) -> Iterator[tuple[dict[str, Any]
 
 
 def _address(server: dict[str, Any]) -> str:
-    """Where the machine is reached: "server_id" is often its address, and "host_ip" always, where a table has it."""
+    """The address of the machine: "server_id" is often one, and "host_ip" always, where a table has it."""
     return str(server.get("host_ip") or server.get("server_id", ""))
 
 

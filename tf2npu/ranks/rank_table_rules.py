@@ -1,4 +1,4 @@
-"""What HCCL refuses in a rank table, so that a table which works here works there.
+"""HCCL's rules for a rank table, so that a table which works here works there.
 
 Source: HCCL's documentation of rank tables, and the checks of its public parser, one reader for tables with a version and one for
 those without.  Of what it asks of one chip alone, only what no chip takes is refused, as a table does not name its chip.

@@ -111,7 +111,7 @@ def _in_full(api: Api) -> str:
 
 
 def _example(api: Api) -> Example | None:
-    """What the API's rule writes, or tells a person to write, in a place where one of its names stands; the shortest."""
+    """The shortest example of what the API's rule writes, or tells a person to write, at one of its names; or None."""
     rules = [rule for rule in all_rules() if rule.id == api.rule] if api.rule else []
     names = re.compile("|".join(rf"(?<![\w.]){re.escape(shown(name))}(?!\w)" for name in (api.name, *_public(api))))
     changed = [one for rule in rules for one in rule.examples if (one.write or one.after) != one.before]

@@ -64,7 +64,7 @@ def _shown(report: Report) -> Iterator[tuple[FileReport, int, str]]:
 
 
 def _label(file: FileReport, number: int) -> str:
-    """What a finding is to a reviewer, "" for one that needs no place there."""
+    """The label of a finding for a reviewer: "failed" or its level; "" for one that needs no place there."""
     finding = file.findings[number]
     if number in file.known:
         return ""

@@ -111,7 +111,7 @@ def _check_version(document: dict[str, Any]) -> None:
 
 
 def _check_file(where: str, file: FileEntry) -> None:
-    """What types do not say: a path leads to a file below SRC, a range does not end before it begins."""
+    """Checks what types do not say: the path leads to a file below SRC, no range ends before it begins.  Raises: NotAReport."""
     if not file.path or file.path.startswith("/") or ".." in file.path.split("/") or "\0" in file.path:
         raise NotAReport(f"it is not a tf2npu report: `{where}.path` is no path below SRC")
     ranges: tuple[tuple[str, Sequence[Range]], ...] = (("findings", file.findings), ("changes", file.changes))

@@ -111,7 +111,7 @@ def _places(report: Report, decision: Decision, proofs: Proofs) -> list[str]:
 
 
 def _further(report: Report, rules: RuleTexts) -> Iterator[tuple[str, str]]:
-    """What else there is, with a name for where it has no room: what the tool does, runs, and the check."""
+    """The further blocks, each with a title for where it has no room: what the tool does, runs, and the check."""
     texts = catalogue(report.language)
     if fixed := _fixed(report, rules):
         title = texts.text(report.outcome(Level.FIXED.value))

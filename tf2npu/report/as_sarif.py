@@ -91,7 +91,7 @@ def _seen_in_a_run(proof: Proof | None, texts: Catalogue) -> dict[str, str]:
 
 
 def _suppression(answer: Answer) -> dict[str, str]:
-    """What a person decided, as SARIF has it: by a comment in the source, or elsewhere."""
+    """The SARIF suppression for what a person decided: by a comment in the source, or elsewhere."""
     told = ": ".join(part for part in (answer.who, answer.note) if part)
     kind = "inSource" if answer.choice == "suppress" else "external"
     return {"kind": kind, "justification": told or f"decided: {answer.choice}"}

@@ -31,7 +31,7 @@ def build(
 
 
 def file_report(result: FileResult, imports: tuple[str, ...] = ()) -> FileReport:
-    """What the report keeps of a result: the findings in order, and the text where there is something to show in it."""
+    """The part of a result that the report keeps: the findings in order, and the text where there is something to show in it."""
     report = FileReport(result.path, result.status, sorted(result.findings, key=finding_order))
     report.references = sum(use.count for use in result.apis)
     report.lines, report.imports = result.lines, imports

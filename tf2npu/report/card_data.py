@@ -1,4 +1,4 @@
-"""What the script of the decisions page exports: of every card its texts, and the fingerprints that each choice is made for.
+"""The data that the decisions page's script exports: each card's texts, and the fingerprints that each choice is made for.
 
 The data are blocks that the page reads by `<script src>` once somebody exports, since a page from a file:// address may fetch
 nothing.

@@ -51,7 +51,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Choice:
-    """What can be chosen for a card. n_places: that it settles; with `accept` always all.  is_unsafe: values may change."""
+    """A choice for a card. n_places: that it settles; with `accept` always all.  is_unsafe: values may change."""
 
     name: str
     n_places: int
@@ -156,7 +156,7 @@ def addresses(view: View) -> dict[str, str]:
 
 
 def packed(cards: Sequence[One]) -> list[list[One]]:
-    """What stands on each page, at least one page; more behind moves nothing before."""
+    """The cards of each page, at least one page; further cards at the end move none before them."""
     return list(_packed(cards)) or [[]]
 
 

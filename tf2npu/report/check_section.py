@@ -1,4 +1,4 @@
-"""What a check of the accuracy adds to a report: texts for a terminal and for the index page."""
+"""Texts that a check of the accuracy adds to a report, for a terminal and for the index page."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _SHOWN_NAMES = 3
 
 
 def sentences(check: CheckDocument) -> list[str]:
-    """What was checked, and, where it no longer counts, that."""
+    """Sentences about what was checked and, where the check no longer counts, about that."""
     told = f"{check['script']} beside the original; steps that were compared: {check['steps']}."
     return [told, STALE] if check.get("is_stale") else [told]
 
 
 def verdict(mode: dict[str, Any]) -> str:
-    """How a mode came out."""
+    """The verdict on a precision mode, in words."""
     if mode["verdict"] == "differs":
         return f"differs from the original {_CAUSES[mode['cause']]}" if mode["cause"] else "differs from the original"
     others = {"agrees": "agrees with the original", "failed": "failed in its run", "not run": "was not run to its end"}

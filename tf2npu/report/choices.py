@@ -1,4 +1,4 @@
-"""What a person can choose for a finding: the code that it shows, a comment that switches its rule off, or to leave it so."""
+"""Choices of a person for a finding: the code that it shows, a comment that switches its rule off, or to leave it so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ON_ENGINE = {"NPU970": FILE}
 
 
 def choices_of(file: FileReport, finding: Finding, lines: Lines) -> tuple[str, ...]:
-    """What can be chosen for a finding that is work. lines: of the file's source."""
+    """The choices for a finding that is work. lines: of the file's source."""
     if label_of_work(file, finding) == FAILED:
         return (ACCEPT,)
     edit = (EDIT,) if has_code(file, finding, lines) or has_unsafe_fix(finding) else ()
@@ -44,7 +44,7 @@ def has_unsafe_fix(finding: Finding) -> bool:
 
 
 def comment_of(finding: Finding) -> str:
-    """Which comment switches the finding off: `LINE`, `FILE`, or "" where none does."""
+    """The kind of comment that switches the finding off: `LINE`, `FILE`, or "" where none does."""
     kinds = _kinds().get(finding.rule, {})
     kind = kinds.get(finding.part) or next(iter(kinds.values()), "")
     return _ON_ENGINE.get(finding.rule, "") if kind in ("", "engine") else FILE if kind == "module" else LINE

@@ -1,4 +1,4 @@
-"""What a page's content security policy names."""
+"""The content security policies of pages."""
 
 from __future__ import annotations
 

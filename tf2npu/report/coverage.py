@@ -1,4 +1,4 @@
-"""How much of a project was understood: lines by who touches them, references by what is known, and what was not looked at."""
+"""The coverage of a project: lines by who touches them, references by what is known, and what was not looked at."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class NotSeen:
-    """What was not looked at.  reason: a title or a sentence, in English.  first: a place, or ""."""
+    """Something that was not looked at.  reason: a title or a sentence, in English.  first: a place, or ""."""
 
     reason: str
     count: int
@@ -48,7 +48,7 @@ class NotSeen:
 
 
 def lines(report: Report) -> Lines:
-    """Who touches how many lines."""
+    """The numbers of lines in all files, by who touches them."""
     total = tool = person = added = 0
     for file in report.files:
         open_ = _open_lines(file)
@@ -80,7 +80,7 @@ def _only_adds(new: str, span: Span) -> bool:
 
 
 def not_seen(report: Report) -> list[NotSeen]:
-    """What was not looked at and why: folders, files, and code that a comment keeps."""
+    """Everything that was not looked at, and why: folders, files, and code that a comment keeps."""
     found = [NotSeen(reason, 1) for reason in report.left_out]
     groups: dict[str, list[str]] = {}
     for file, finding in report.findings():

@@ -1,4 +1,4 @@
-"""What is left to do as decisions: findings about which one sentence says the same, and which one answer settles."""
+"""Work that is left, as decisions: findings about which one sentence says the same, and which one answer settles."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Decision:
 
 @dataclass
 class Decided:
-    """What one person settled with one answer: the findings, and the sentence that they share."""
+    """Findings that one person settled with one answer, and the sentence that they share."""
 
     answer: Answer
     facts: RuleFacts
@@ -71,7 +71,7 @@ class Decided:
 
 
 def decisions(report: Report, rules: RuleTexts) -> list[Decision]:
-    """What the baseline does not hold, worst first, then what settles most places."""
+    """The decisions about work that the baseline does not hold: worst first, then those that settle most places."""
     return _decisions(report, rules, label_of_work)
 
 
@@ -95,7 +95,7 @@ def _decisions(report: Report, rules: RuleTexts, label_of: Callable[[FileReport,
 
 
 def decided(report: Report, rules: RuleTexts) -> list[Decided]:
-    """What people have decided, by rule and sentence, with who and what for."""
+    """The decisions that people have made, by rule and sentence, with who made them and what for."""
     found: dict[Answer, Decided] = {}
     for file in report.files:
         for number, finding in enumerate(file.findings, 1):
@@ -120,7 +120,10 @@ def label_of_choice(file: FileReport, finding: Finding) -> str:
 
 
 def decision_id(label: str, finding: Finding) -> str:
-    """What the findings share that one answer settles: rule, reasons and sentence; the message has to be the English one."""
+    """The id of a finding's decision: that of its answer, else a digest of rule, reasons and sentence.
+
+    Findings that one answer settles share it. The message has to be the English one.
+    """
     if finding.answer is not None:
         return finding.answer.decision
     said = _LINE.sub("", sentence(finding))
@@ -129,13 +132,13 @@ def decision_id(label: str, finding: Finding) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """What a finding says, without the lines of its file that it names behind APIs or at the end."""
+    """The message of a finding, without the lines of its file that it names behind APIs or at the end."""
     said = without_places(finding.message)
     return _LINES_OF_APIS.sub("", said) if finding.rule == _NAMES_LINES else said
 
 
 def who_decided(report: Report) -> str:
-    """How many places people have decided about, and who; "" where nobody has."""
+    """The number of places that people have decided about, and who did; "" where nobody has."""
     places: Counter[str] = Counter()
     for _, finding in report.findings():
         if finding.answer is not None:
@@ -150,7 +153,7 @@ def who_decided(report: Report) -> str:
 
 
 def report_id(report: Report) -> str:
-    """What tells a project's report from that of another one: the paths of its sources."""
+    """An id that tells a project's report from another's: a digest of the paths of its files but for those only copied."""
     paths = "\0".join(file.path for file in report.files if file.status is not Status.COPIED)
     return hashlib.sha256(paths.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
 

@@ -1,4 +1,4 @@
-"""How much work is left, as a range of person-hours: a decision costs its first place and, less, each further one."""
+"""An estimate of the work left, as a range of person-hours: a decision costs its first place and, less, each further one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Effort:
 
     @property
     def left(self) -> Share:
-        """What is left to do."""
+        """The sum of the shares that are left to do."""
         rest = [share for name, share in self.shares.items() if name != SHARES[0]]
         return Share(sum(s.decisions for s in rest), sum(s.places for s in rest), sum(s.minutes for s in rest))
 
@@ -81,7 +81,7 @@ _DONE = "done"
 
 
 def _done(report: Report) -> list[tuple[int, Cost]]:
-    """What the tool has done, or would do: places and cost of each sentence."""
+    """Work that the tool has done, or would do: the number of places and the cost of each sentence."""
     found: dict[tuple[str, str, str], int] = {}
     for _, finding in report.findings():
         if finding.level is Level.FIXED:
@@ -92,7 +92,7 @@ def _done(report: Report) -> list[tuple[int, Cost]]:
 
 
 def cost_of_decision(decision: Decision, settings: EffortSettings) -> Cost:
-    """What a place of a decision costs."""
+    """The cost of the places of a decision, by the rule and part of its first finding."""
     finding = decision.sites[0][1]
     return cost_of(finding.rule, finding.part, decision.label, settings)
 
@@ -103,7 +103,7 @@ def minutes_of(decision: Decision, settings: EffortSettings) -> float:
 
 
 def cost_of(rule: str, part: str, label: str, settings: EffortSettings) -> Cost:
-    """What a place costs about which a part of a rule speaks; label: its level, for a rule that is not in the table."""
+    """The cost of places of which a part of a rule speaks; label: their level, for a rule that is not in the table."""
     table = costs()
     unknown = Level.UNSUPPORTED.value if label == Level.UNSUPPORTED.value else Level.MANUAL.value
     cost = table.get((rule, part)) or _of_rule().get(rule) or table["", unknown]

@@ -1,4 +1,4 @@
-"""What starts in a project, how far each script has been proven, and the commands that take it further."""
+"""The scripts that start a project, how far each has been proven, and the commands that take it further."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Command:
 
 
 def commands(report: Report, script: EntryScript) -> list[Command]:
-    """What to type in the folder that the conversion wrote: run it, prove more of it, run it on a host."""
+    """The commands to type in the folder that the conversion wrote: run the script, prove more of it, run it on a host."""
     if _is_launcher(script):
         return _of_launcher(script)
     if is_notebook(script.path):
@@ -186,7 +186,7 @@ def _quoted(path: str) -> str:
 
 
 def start_of(script: EntryScript) -> str:
-    """What stands behind `python` to start a script, quoted for a shell."""
+    """The arguments of `python` that start a script, quoted for a shell."""
     path = PurePosixPath(script.path)
     if script.starts == "package" and path.parent.parts:
         return f"-m {shlex.quote('.'.join(path.parent.parts))}"

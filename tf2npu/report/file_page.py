@@ -1,4 +1,4 @@
-"""What the page of a file shows: its findings, in a list and each under its line of the code."""
+"""The page of a file: its findings, in a list and each under its line of the code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MANY = 5
 
 
 def file_page(view: View, file: FileReport, number: int) -> dict[str, Any]:
-    """What the page with this number, from 1, of a file shows."""
+    """The template values for the page with this number, from 1, of a file."""
     texts, parts = view.texts, view.parts(file)
     part = parts[number - 1]
     notes = [_note(view, file, file.findings[n - 1], n) for n in part.numbers]
@@ -67,7 +67,7 @@ def levels_of(file: FileReport) -> dict[str, int]:
 
 
 def _tell_once(notes: list[dict[str, Any]]) -> None:
-    """Where many notes say the same, the first names the places of the others, and these point to it."""
+    """Joins notes where many say the same: the first names the places of the others, and these point to it."""
     same: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for note in notes:
         key = (note["rule"], note["level"], note["message"], note["known"])
@@ -192,7 +192,7 @@ def _walk(before: dict[str, Any] | None, after: dict[str, Any] | None, texts: Ca
 
 
 def line_end(file: FileReport) -> str:
-    """How the lines of a file end, for a patch: "lf", "crlf", or "" where they do not all end alike."""
+    """The line ending of a file, for a patch: "lf", "crlf", or "" where they do not all end alike."""
     source = file.source or ""
     n_crlf, n_lf, n_cr = source.count("\r\n"), source.count("\n"), source.count("\r")
     if n_crlf == n_lf == n_cr and n_crlf:

@@ -1,4 +1,4 @@
-"""Which replacements carry out what a finding says, for formats from which an editor or a code host applies them."""
+"""Replacements that carry out what a finding says, for formats from which an editor or a code host applies them."""
 
 from __future__ import annotations
 

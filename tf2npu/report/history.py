@@ -1,4 +1,4 @@
-"""What was left to do after each conversion into a folder: kept outside of it, beside the record of its files.
+"""The work that was left after each conversion into a folder: kept outside of it, beside the record of its files.
 
 An entry holds numbers only, and a conversion that leaves as much as the one before adds none: so the same input gives the same
 report, byte for byte, however often it is converted.
@@ -50,7 +50,7 @@ def extended(folder: Path, src: Path, entry: HistoryEntry) -> tuple[HistoryEntry
 
 
 def _load(folder: Path) -> _Stored | None:
-    """What is known of a folder; None where that is nothing, or where the file is damaged."""
+    """The stored history of a folder; None where there is none, or where the file is damaged."""
     try:
         state = tree_state(folder)
         if state is None:

@@ -114,7 +114,7 @@ def warn_of_english(rule_id: str, language: str) -> None:
 
 
 def texts_of_template(source: str) -> Iterator[str]:
-    """What a page's template itself says: texts between tags, in attributes that are read, and as literals to choose from."""
+    """The texts of a page's template itself: between tags, in attributes that are read, and as literals to choose from."""
     for pattern in _IN_TEMPLATE:
         for found in pattern.finditer(source):
             yield " ".join(found.group(1).split())

@@ -1,4 +1,4 @@
-"""What the words of a report mean: levels, states, verdicts, where verdicts come from, and a tour for a first visit."""
+"""The meaning of a report's words: levels, states, verdicts, where verdicts come from, and a tour for a first visit."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def tour(texts: Catalogue) -> list[str]:
 
 
 def source_of_verdict(name: str) -> str:
-    """Where the verdict on an API comes from, in English; "" for a name that nobody knows."""
+    """The source of the verdict on an API, in English; "" for a name that the table does not have."""
     api = table().find(name)
     if api is None:
         return ""

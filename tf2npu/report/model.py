@@ -92,7 +92,7 @@ class FileReport:
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """What was left after a conversion.  minutes: estimate of the work; None where there was none."""
+    """The work that was left after a conversion.  minutes: estimate of the work; None where there was none."""
 
     decisions: int
     findings: int

@@ -1,4 +1,4 @@
-"""What to do next: at most five steps, those first that hold up most."""
+"""The next steps: at most five, those first that hold up most."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person has to know first: a verdict, what there is to decide, and what to do next."""
+"""The outlook that a person reads first: a verdict, the decisions that are left, and the next steps."""
 
 from __future__ import annotations
 

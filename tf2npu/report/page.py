@@ -1,4 +1,4 @@
-"""What a page and a section of the web report are."""
+"""The types of a page and a section of the web report."""
 
 from __future__ import annotations
 

@@ -27,14 +27,14 @@ def _n_places(message: str) -> int:
 
 
 def without_places(message: str) -> str:
-    """What a message says, in whichever language, without the other places of its file that it names."""
+    """A message, in whichever language, without the other places of its file that it names."""
     found = [told.start() for pattern in _tails() if (told := pattern.search(message))]
     return message[: min(found)].rstrip() if found else message
 
 
 @lru_cache(maxsize=1)
 def _tails() -> tuple[re.Pattern[str], ...]:
-    """How a message ends that speaks of several places, in each language."""
+    """Patterns for the end of a message that speaks of several places, one for each language."""
     templates = [catalogue(language).text(TAIL).strip() for language in LANGUAGES]
     return tuple(re.compile(re.escape(t).replace(r"\{\}", r"(\d+)", 1).replace(r"\{\}", ".*") + r"\Z") for t in templates)
 

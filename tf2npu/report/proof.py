@@ -1,4 +1,4 @@
-"""What runs say about findings: confirmed, contradicted, not reached, or nothing where a run can say nothing.
+"""The evidence of runs on findings: confirmed, contradicted, not reached, or nothing where a run can say nothing.
 
 A run on the simulated device is asked what it can show: where nodes ran, which shapes inputs had, where sessions ran and were
 closed, where the script ended. What a rule claims, of these, stands in claims.csv. A finding whose rule claims nothing that a
@@ -26,7 +26,7 @@ _LEAST_STEPS = 2
 
 
 class State(str, Enum):
-    """What runs say about a finding."""
+    """The state of a finding, as runs show it."""
 
     CONFIRMED = "confirmed"
     CONTRADICTED = "contradicted"
@@ -35,7 +35,7 @@ class State(str, Enum):
 
 @dataclass(frozen=True)
 class Proof:
-    """What a run says about a finding.  text: the evidence, in English.  line: of the original.  script: that was run."""
+    """The proof of a run on a finding.  text: the evidence, in English.  line: of the original.  script: that was run."""
 
     state: State
     text: str
@@ -82,7 +82,7 @@ def in_words(proof: Proof | None, texts: Catalogue) -> str:
 
 
 def _proofs(lines: RunLines, file: FileReport, finding: Finding) -> Iterator[Proof]:
-    """What one run says, at most once: evidence at any of the finding's places, else that none was reached."""
+    """The proof of one run, at most one: evidence at any of the finding's places, else that none was reached."""
     if finding.cell is not None:
         return
     places = [range(finding.span.line, finding.span.end_line + 1)]
@@ -176,6 +176,6 @@ _ASKED: dict[str, _Ask] = {
 
 @lru_cache(maxsize=1)
 def _claims() -> dict[str, str]:
-    """What each rule claims, of that which a run shows."""
+    """The claim of each rule, by its id, of those that a run can show."""
     with _CLAIMS.open(encoding="utf-8", newline="") as stream:
         return {row["rule"]: row["claim"] for row in csv.DictReader(stream)}

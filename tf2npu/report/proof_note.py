@@ -1,4 +1,4 @@
-"""What a run says about a finding, as it stands under the finding."""
+"""The note under a finding that says what a run shows of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a report folder are ours: the record that the next report clears away by, kept outside of the folder."""
+"""The record of a report folder's files that are ours: the next report clears away by it. It is kept outside of the folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Written:
 
 
 def load(folder: Path) -> Written:
-    """What was written into the folder; nothing where that is not known, or where the record is damaged."""
+    """The record of what was written into the folder; an empty one where there is none, or where it is damaged."""
     try:
         state = tree_state(folder)
         if state is None:

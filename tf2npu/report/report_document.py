@@ -1,4 +1,4 @@
-"""What report.json must hold, as types: a report that fits them can be rendered in every format.
+"""The form of report.json, as types: a report that fits them can be rendered in every format.
 
 report.schema.json beside this file says the same to other programs. Keys of later versions are passed over; totals are not
 read, they are counted again.
@@ -268,7 +268,7 @@ class Timeline(Struct):
 
 
 class Run(Struct):
-    """What `tf2npu run --report` adds."""
+    """The part that `tf2npu run --report` adds."""
 
     script: str
     exit_code: Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
@@ -318,7 +318,7 @@ class CheckedMode(Struct):
 
 
 class Check(Struct):
-    """What `tf2npu check --report` adds."""
+    """The part that `tf2npu check --report` adds."""
 
     script: str
     steps: Count

@@ -1,4 +1,4 @@
-"""What a report says about a rule: its title and why it exists, for rules and for notes on whole files alike."""
+"""Facts about a rule: its title, why it exists, and how to tell that it is done, for rules and for notes on whole files alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RuleFacts:
 
     @property
     def anchor(self) -> str:
-        """Where the page of rules explains it; empty for a rule that this version does not know: there is nothing to say."""
+        """The anchor on the page of rules; empty for a rule that this version does not know: there is nothing to say."""
         return f"rule-{self.id}" if self.title else ""
 
 
@@ -52,11 +52,11 @@ class RuleTexts:
         return self._by_part[finding.rule, finding.part]
 
     def title(self, rule_id: str) -> str:
-        """What a rule that the report mentions is called; its id where this version does not know it."""
+        """The title of a rule that the report mentions; its id where this version does not know it."""
         return next((facts.title for facts in self._by_part.values() if facts.id == rule_id and facts.title), rule_id)
 
     def anchor(self, rule_id: str) -> str:
-        """Where the page of rules explains a rule; "" for one that the report does not mention."""
+        """The anchor of a rule on the page of rules; "" for one that the report does not mention."""
         return next((facts.anchor for facts in self._by_part.values() if facts.id == rule_id), "")
 
 

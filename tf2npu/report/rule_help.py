@@ -1,4 +1,4 @@
-"""Where a rule is explained, for formats that readers of other tools see: its page on the web, and its help in Markdown."""
+"""The explanation of a rule, for formats that readers of other tools see: its page on the web, and its help in Markdown."""
 
 from __future__ import annotations
 

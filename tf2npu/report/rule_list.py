@@ -20,7 +20,7 @@ _WHOLE_FILE = "the file as a whole"
 
 
 def entries(prefix: str = "", language: str = "en") -> list[dict[str, Any]]:
-    """What there is to say about each rule whose id starts with `prefix`, by id."""
+    """The entry of each rule whose id starts with `prefix`, sorted by id."""
     texts = catalogue(language)
     found = _entries(prefix)
     if language != "en":
@@ -93,7 +93,7 @@ def _explained(entry: dict[str, Any], texts: Catalogue) -> str:
 
 
 def said_of_parts(entry: dict[str, Any], texts: Catalogue) -> list[tuple[str, str, str]]:
-    """What a rule does, why, and how to tell that it is done.
+    """The texts of a rule: what it does, why, and how to tell that it is done.
 
     Once for each reason that a part of it has, with all that is done for this reason; the last is empty for a reason that
     asks nothing of a person.
@@ -110,7 +110,7 @@ def told_when_done(done_when: str, texts: Catalogue) -> str:
 
 
 def _matches(entry: dict[str, Any], form: str, texts: Catalogue) -> str:
-    """What a rule looks for, for people: of hundreds of names the first ones."""
+    """A line, for people, with the names that a rule looks for: of hundreds of names the first ones."""
     names = entry["matches"]
     shown = ", ".join(form.format(texts.text(name) if name == _WHOLE_FILE else name) for name in names[:MOST_MATCHES])
     left = len(names) - MOST_MATCHES

@@ -1,4 +1,4 @@
-"""What the page of rules says about one rule: why, how to tell that it is done, before and after, how to silence it."""
+"""One rule on the page of rules: why, how to tell that it is done, before and after, how to silence it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tf2npu.report.rule_help import page_of
 
 @dataclass(frozen=True)
 class Said:
-    """What a rule does for one reason, in the reader's language; done_when is empty where nothing is asked of a person."""
+    """The texts of a rule for one reason, in the reader's language; done_when is empty where nothing is asked of a person."""
 
     what: str
     why: str

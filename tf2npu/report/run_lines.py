@@ -1,4 +1,4 @@
-"""What one run showed about the lines of one file, ready to be asked line by line."""
+"""The evidence of one run on the lines of one file, looked up by line."""
 
 from __future__ import annotations
 

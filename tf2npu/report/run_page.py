@@ -15,7 +15,10 @@ from tf2npu.report.run_document import RunDocument
 def told(
     report: Report, run: RunDocument, texts: Catalogue, site_of: Callable[[FileReport, Finding, int], Any]
 ) -> dict[str, Any]:  # fmt: skip
-    """What is said of a run before its sections.  site_of: the link to a finding, by its file and its number there from 1."""
+    """The values that a page shows of a run before its sections.
+
+    site_of: the link to a finding, by its file and its number there from 1.
+    """
     found = _finding(report, run)
     site = site_of(*found) if found is not None else None
     said = run_section.failed(run)

@@ -64,7 +64,7 @@ class ReachedFileEntry(Struct):
 
 
 class Evidence(Struct):
-    """What the run showed about lines of the files that it ran: "path:line", relative to the project's folder."""
+    """The evidence of the run on lines of the files that it ran: "path:line", relative to the project's folder."""
 
     device_lines: list[DeviceLineEntry]
     host_lines: list[HostLineEntry]

@@ -1,4 +1,4 @@
-"""What a run on the simulated device adds to a report: texts for a terminal and for the index page."""
+"""Texts that a run on the simulated device adds to a report, for a terminal and for the index page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMPILED_FOR_EACH = "An NPU compiles the graph for each new shape: pad what is f
 
 
 def sentence(run: RunDocument) -> str:
-    """How the run went, in one sentence."""
+    """The outcome of the run, in one sentence."""
     n_sessions = len(run["sessions"])
     if not n_sessions:
         return f"{run['script']} ended with exit code {run['exit_code']}; no session ran on the device."
@@ -42,7 +42,7 @@ def shape_changes(run: RunDocument) -> list[str]:
 
 
 def not_counted(run: RunDocument) -> str:
-    """What the share leaves out; "" where it leaves out nothing."""
+    """A sentence about the nodes that the share leaves out; "" where it leaves out none."""
     count = run.get("uncounted_nodes", 0)
     return f"Not counted among these operations: {counted(count, 'node')} whose shapes only a run tells." if count else ""
 
@@ -57,7 +57,7 @@ def stale(run: RunDocument) -> str:
 
 
 def failed(run: RunDocument) -> list[str]:
-    """What ended the script, where an exception did: what it says, where it came from, and the finding that stands there."""
+    """Lines about an exception that ended the script: its type and message, where it came from, and the finding there."""
     failure = run.get("failure")
     if failure is None:
         return []

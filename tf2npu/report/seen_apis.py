@@ -1,4 +1,4 @@
-"""What runs showed of APIs: how many nodes the lines of each made, and where these ran."""
+"""The evidence of runs on APIs: how many nodes the lines of each made, and where these and its sessions ran."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SeenInRun:
     sessions: dict[int, Entry] = field(default_factory=dict)
 
     def told(self) -> Iterator[str]:
-        """Where its nodes and sessions ran, in English."""
+        """Phrases that say where its nodes and sessions ran, in English."""
         if n_nodes := sum(entry["count"] for entry in self.device.values()):
             yield f"{counted(n_nodes, 'node')} ran on the device"
         if n_nodes := sum(entry["count"] for entry in self.host.values()):

@@ -1,4 +1,4 @@
-"""What report.json says of a report as a whole, so that every format can show it: verdict and effort."""
+"""The summary of a report in report.json, so that every format can show it: verdict and effort."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _joined(node: Node) -> Node:
 
 
 def boxes(root: Node, others: str) -> list[Box]:
-    """Where each node is drawn, holders before what they hold; others: the name of what is too small to be drawn alone."""
+    """The box of each node that is drawn, parents before children; others: the name of what is too small to be drawn alone."""
     drawn = _largest(root, MOST_BOXES)
     found: list[Box] = []
     _place(root, (0.0, 0.0, WIDTH, HEIGHT), -1, 0, found, drawn, others)

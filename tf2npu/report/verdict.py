@@ -1,4 +1,4 @@
-"""What a report comes to, out of a closed list: the first thing that a reader wants to know."""
+"""The verdict on a project, out of a closed list: the first thing that a reader wants to know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of a report are made from: the report, the reader's language, and the ways to other pages."""
+"""The data that the pages of a report are made from: the report, the reader's language, and the ways to other pages."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class View:
 
     @cached_property
     def decisions(self) -> list[Decision]:
-        """What is left to do."""
+        """The decisions that are left."""
         return decisions(self.report, self.rules)
 
     @cached_property
@@ -98,7 +98,7 @@ class View:
         return before, after
 
     def site(self, file: FileReport, finding: Finding, number: int) -> Site:
-        """Where a finding stands; number: its number in the file, from 1."""
+        """The place of a finding, with the page that shows it; number: its number in the file, from 1."""
         message, elsewhere = other_places(finding.message)
         others = tuple(
             Site("", self.page_of_line(file, row_of(file, *where)), line=shown_line(*where))
@@ -140,12 +140,12 @@ class View:
 
     @cached_property
     def proofs(self) -> Proofs:
-        """What runs say about findings."""
+        """The evidence of runs on findings."""
         return Proofs(self.report)
 
     @cached_property
     def seen_apis(self) -> SeenApis:
-        """What runs show of APIs."""
+        """The evidence of runs on APIs."""
         return SeenApis(self.report.runs)
 
     def href_of_place(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""How a rule is declared. Its examples are its tests and its documentation."""
+"""The declaration of a rule. Its examples are its tests and its documentation."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """What this part is called among those of its rule."""
+        """The name of this part among those of its rule."""
         return self.check.__name__
 
     @property

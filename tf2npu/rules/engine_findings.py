@@ -1,4 +1,4 @@
-"""What the converter itself reports about a file or a site; these rules have no site to look at."""
+"""Rules for what the converter itself reports about a file or a site; they have no site to look at."""
 
 from __future__ import annotations
 

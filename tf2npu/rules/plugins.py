@@ -115,7 +115,7 @@ def _wrong_ids(parts: dict[str, list[Rule]], before: dict[str, int]) -> str:
 
 
 def fingerprint() -> tuple[tuple[str, str, str, int], ...]:
-    """What results depend on: the plug-ins and the time their files were changed."""
+    """The plug-ins and the times when their files were changed, on which results depend."""
     return tuple((p.name, p.target, p.package, _changed(p.module)) for p in installed())
 
 

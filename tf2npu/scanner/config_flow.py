@@ -1,4 +1,4 @@
-"""How RunConfigs flow through one file to Estimators: small facts, which `config_pairs` joins over a project.
+"""The flow of RunConfigs through one file to Estimators: small facts, which `config_pairs` joins over a project.
 
 The facts are the edges of a value-flow graph. A node is a text:
 

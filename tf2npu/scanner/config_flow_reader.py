@@ -51,7 +51,7 @@ def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> Config
 
 
 def without_flow(nodes: list[ast.AST], targets: Mapping[str, Target], has_stars: bool) -> ConfigFlow | None:
-    """What a file that hands no config on calls or uses of other files, in ways that are not followed.
+    """The names of other files that a file without configs to hand on calls or uses, in ways not followed; None for none.
 
     targets: names that it imports and where they come from.
     """
@@ -192,7 +192,7 @@ class _Flow:
         return [_result_of(self._target(node.func, scope))]
 
     def _target(self, func: ast.expr, scope: FlowScope) -> str:
-        """What a call calls, as in FlowCall, or ""."""
+        """The target of a call, as in FlowCall, or ""."""
         root, parts = chain(func)
         owner = scope.owner(root) if root else None
         receiver = scope.receiver
@@ -350,7 +350,7 @@ class _Flow:
                     yield target
 
     def _open_dictionaries(self) -> None:
-        """What is passed on or changed by a method may get other values under any key."""
+        """Adds unknown values under any key of dictionaries that are passed on or changed by a method."""
         keyed = {target.rpartition("[")[0] for target, _ in self.edges if target.endswith("]")}
         keyed |= {target for target, source in self.edges if source.startswith("dict:")}
         for node, scope in self.reader.loads:

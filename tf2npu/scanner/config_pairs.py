@@ -1,4 +1,4 @@
-"""Which RunConfigs and Estimators of a project meet, so that both become the NPU's: reachability in their value flow."""
+"""RunConfigs and Estimators of a project that meet, so that both become the NPU's: reachability in their value flow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ At = tuple[str, str]
 
 @dataclass(frozen=True)
 class ModuleFinder:
-    """How names lead from file to file.  module: (file, level, module) -> file.  exports: names that a file imports.
+    """Look-up of names from file to file.  module: (file, level, module) -> file.  exports: names that a file imports.
 
     stars: modules that it star-imports.  definitions: other names that it gives values.
     """
@@ -206,7 +206,7 @@ class _Graph:
         return found or [(path, UNKNOWN)]
 
     def _of_parameter(self, at: At, function: FlowFunction, name: str) -> list[At]:
-        """What the callers of a function give for a parameter."""
+        """The nodes that the callers of a function give for a parameter; its default where a call gives none."""
         calls = list(self.callers.get(at, []))
         if function.kind != "function":
             of_name = self.method_calls.get(at[1].rpartition(".")[2], [])
@@ -323,7 +323,7 @@ class _Graph:
         return int(kind == "classmethod" or (kind == "method" and not by_class))
 
     def _imported(self, path: str, node: str, depth: int = 0) -> list[At]:
-        """What a name that is imported means in the project: `function:`, `class:`, `var:` or `attr:` nodes, at most one."""
+        """The nodes of the project that an imported name means: `function:`, `class:`, `var:` or `attr:`, at most one."""
         if (path, node) not in self.meanings:
             self.meanings[path, node] = []  # until it is known: names may be imported in a circle
             self.meanings[path, node] = self._found(path, node, depth) if depth <= _DEEPEST else []
@@ -363,7 +363,7 @@ class _Graph:
         return self._by_star(file, rest, depth)
 
     def _by_star(self, file: str, rest: list[str], depth: int) -> list[At]:
-        """What a name means by the star imports of a file, where only one of them has it."""
+        """The node that a name means by the star imports of a file, where only one of them has it."""
         found: list[At] = []
         for level, module in self.finder.stars(file) if not rest[0].startswith("_") else ():
             source = self.finder.module(file, level, module)

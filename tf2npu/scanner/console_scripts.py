@@ -1,4 +1,4 @@
-"""Which functions an installed project runs as commands: pyproject.toml, setup.cfg and setup.py say so."""
+"""Functions that an installed project runs as commands, as pyproject.toml, setup.cfg and setup.py name them."""
 
 from __future__ import annotations
 

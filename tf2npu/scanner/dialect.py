@@ -35,7 +35,7 @@ class Dialect:
 
 @fact
 def dialect_of(script: Script) -> Dialect:
-    """What a script is written for; told by names that only one of the two has."""
+    """The TensorFlow version that a script is written for; told by its imports, by names that only one has, or by other files."""
     own = _by_own_names(script)
     told = script.project.dialects
     if own.api == ADAPTER2 and own.kind == "2":
@@ -69,7 +69,7 @@ def _by_own_names(script: Script) -> Dialect:
 
 
 def _imports_of_adapter2(script: Script) -> Dialect | None:
-    """What the statements that import the adapter of TensorFlow 2 tell, wherever they stand."""
+    """The dialect that imports of `npu_device` tell, wherever they stand; None where there are none."""
     if ADAPTER2 not in script.text:
         return None
     modules = [(name, node) for node, _ in script.walked.imports for name in imported_modules(node) if root_of(name) == ADAPTER2]

@@ -36,7 +36,7 @@ class Change:
 
 @dataclass
 class Fix:
-    """What one rule does at one site: all of its changes are made, or none.  part: of the rule, as in findings."""
+    """The fix of one rule at one site: all of its changes are made, or none.  part: of the rule, as in findings."""
 
     rule: str
     changes: list[Change] = field(default_factory=list)
@@ -217,7 +217,7 @@ def splice(text: str, edits: list[Edit]) -> str:
 
 
 def spliced_range(text: str, edits: list[Edit], start: int, end: int) -> str:
-    """What [start, end) of the text becomes."""
+    """The text of [start, end) with the edits inside of it made."""
     inside = [e for e in edits if start <= e.start and e.end <= end]
     moved = [Edit(e.start - start, e.end - start, e.new, e.rule) for e in inside]
     return splice(text[start:end], moved)

@@ -1,4 +1,4 @@
-"""Which files of a project are run and not imported: told by a guard, by what installs them, or by what they do at top level."""
+"""Files of a project that are run and not imported: told by a guard, by what installs them, or by what they do at top level."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 @dataclass
 class _Body:
-    """What a piece of code does when it runs."""
+    """The effects of a piece of code that runs, and what it calls."""
 
     runs: bool = False
     starts_horovod: bool = False
@@ -34,7 +34,7 @@ class _Body:
 
 
 class TopLevel:
-    """What running a file does, through its own functions.
+    """The effects of running a file, through its own functions.
 
     dotted: qualified name of a chain whose root is a known import.  targets: other imported names and where they come from.
     nodes: all nodes of the file.  has_stars: names that it does not bind may come from star imports.

@@ -1,4 +1,4 @@
-"""What a project starts with: the scripts that are run, and which files they need."""
+"""The entry scripts of a project: those that are run, and the files that they need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def notebooks(results: Iterable[FileResult]) -> tuple[EntryScript, ...]:
 
 
 def as_named(config: Config, entries: tuple[EntryScript, ...]) -> tuple[EntryScript, ...]:
-    """Where the settings name what is run, only that."""
+    """The entry scripts that the settings name; all of them where the settings name none."""
     if not config.names_entries:
         return entries
     return tuple(EntryScript(entry.path, "named", entry.trains) for entry in entries if config.is_named_entry(entry.path))

@@ -44,7 +44,7 @@ class _Handlers(cst.CSTVisitor):
 
 
 def _blanks(text: str) -> list[str]:
-    """What stands before the colon of each except clause, in source order; nothing for a text that is not read as Python."""
+    """The blanks before the colon of each except clause, in source order; nothing for a text that is not read as Python."""
     lines, found = LineIndex(text), []
     depth, is_start, is_clause, end = 0, True, False, 0
     try:

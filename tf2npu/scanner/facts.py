@@ -1,4 +1,4 @@
-"""What a file tells the rest of its project: small facts, gathered without a concrete syntax tree."""
+"""Small facts about a file for the rest of its project, gathered without a concrete syntax tree."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
 
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:
-    """What kinds of distribution a notebook uses, and in which cells; nothing imports it, and the rest is for itself only."""
+    """The distribution of a notebook, by cell, and its config flow; nothing imports it, and other facts are for itself only."""
     from tf2npu.scanner.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
 
     if not mentions_relevant_module(data) and b"estimator" not in data:
@@ -262,7 +262,7 @@ class _Gatherer:
                 self.alias(alias.asname or alias.name, target, node.lineno)
 
     def dialect(self) -> str:
-        """What the names of the file tell it is written for; the adapter that it imports tells before they do."""
+        """The TensorFlow version that names of the file tell, or ""; the adapter that it imports tells before they do."""
         if _has_adapter2(self.imports):
             return "2"
         return "1" if self.only_1 else "2" if self.only_2 else ""
@@ -314,7 +314,7 @@ class _Gatherer:
                     self.definitions.add(name.id)
 
     def exported(self, value: ast.expr) -> Target | None:
-        """What a chain of attributes means whose root the module has imported, or assigned such a chain to."""
+        """The target of a chain of attributes whose root the module has imported, or assigned such a chain to; or None."""
         root, parts = chain(value)
         if root not in self.exports:
             return None

@@ -1,4 +1,4 @@
-"""Where the npu_bridge import goes: one statement, immediately before the first one that imports TensorFlow."""
+"""The import of npu_bridge: merged into one that is there, else before the first import of TensorFlow or an earlier use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which functions make the input of training and which that of evaluation, followed through calls and files.
+"""Functions that make the input of training, and those that make that of evaluation, followed through calls and files.
 
 A function given to `train(input_fn=...)`, a lambda or partial around it, a factory called there, and every function these
 call, get the role "train", together with the constants they are called with; likewise "eval" for evaluate and predict.
@@ -163,7 +163,7 @@ class RoleGatherer:
 
 
 def target_of(node: ast.expr, targets: dict[str, Target], may_be_here: Callable[[str], bool]) -> Target | None:
-    """What a chain of attributes refers to: something imported, or a function that bears the bare name where that may be."""
+    """The target of a chain of attributes: something imported, or a function that bears the bare name where that may be."""
     root, parts = chain(node)
     if root in targets:
         level, dotted = targets[root]

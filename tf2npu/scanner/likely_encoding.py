@@ -49,7 +49,7 @@ def likely_encoding(data: bytes) -> str:
 
 
 def _share(data: bytes, name: str) -> float:
-    """How many of a text's characters beside ASCII and marks are common ones in an encoding; 0 where it is none in it."""
+    """The share of a text's characters beside ASCII and marks that are common ones in an encoding; 0 where it does not decode."""
     try:
         text = data.decode(name)
     except UnicodeDecodeError:

@@ -19,7 +19,7 @@ _NO_LINE = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.NEWLINE, tokenize.
 
 @dataclass
 class LineMap:
-    """Where the lines of the code that was read stand in the text: starts of both, blanks in front of both, end in the text."""
+    """The places in the text of the lines of the code that was read: starts of both, blanks in front of both, end in the text."""
 
     code_starts: list[int] = field(default_factory=list)
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)  # blanks in code, start, blanks and end in the text
@@ -40,7 +40,7 @@ class LineMap:
 
 
 def line_map(text: str, code: str) -> LineMap | None:
-    """How the lines of `code` lie in `text`; None when they differ by more than blanks in front and lines without code."""
+    """The places of the lines of `code` in `text`; None when they differ by more than blanks in front and lines without code."""
     found, position, code_position = LineMap(), 0, 0
     code_lines = _LINE.findall(code)
     number = 0

@@ -22,7 +22,7 @@ _NAME = re.compile(r"(?:\.[\s\\]*\w+[\s\\]*)+")
 
 
 def longest_name(text: str) -> int:
-    """How many dots the longest dotted name has, at most: a.b.c has two."""
+    """The number of dots of the longest dotted name, at most: a.b.c has two."""
     return max((found.group().count(".") for found in _NAME.finditer(text)), default=0)
 
 
@@ -59,6 +59,6 @@ def is_too_deep(text: str, most_tokens: float = DEEPEST) -> bool:
 
 
 def _most_open(text: str) -> int:
-    """How many brackets stand inside of each other at most, counting those of strings and comments, too."""
+    """The greatest depth of nested brackets, counting those of strings and comments, too."""
     steps = (1 if bracket in "([{" else -1 for bracket in _BRACKET.findall(text))
     return max(itertools.accumulate(steps), default=0)

@@ -12,9 +12,10 @@ from tf2npu.scanner.tree_walk import Walked
 
 
 def refused_by_newer_python(tree: Tree, walked: Walked) -> SyntaxError | None:
-    """What this Python has against a source once what only newer ones know is left out of it; None where nothing is left.
+    """The error of this Python's parser in a source without what only newer ones know; None where it finds none.
 
     Left out are strings with expressions that it does not take by themselves, type parameters and `type` statements.
+    A source with `except*` is not checked before Python 3.11.
     """
     nodes = list({id(node): node for node in walked.parents.values()}.values())
     if sys.version_info < (3, 11) and any(isinstance(node, cst.TryStar) for node in nodes):
@@ -30,7 +31,7 @@ def refused_by_newer_python(tree: Tree, walked: Walked) -> SyntaxError | None:
 
 
 def _instead(tree: Tree, node: Any) -> str | None:
-    """What an older Python takes in the place of a node that it may not know; None for any other node."""
+    """The text that an older Python takes in the place of a node that it may not know; None for any other node."""
     if isinstance(node, (cst.FormattedString, cst.TemplatedString)):
         source = tree.source(node)
         lines = "\n" * (source.count("\n") or source.count("\r"))

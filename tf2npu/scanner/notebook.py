@@ -157,7 +157,7 @@ class Notebook:
 
 
 def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
-    """What keeps a notebook from being read, in which TensorFlow may not be found for that reason; or that it is empty."""
+    """Findings on what keeps a notebook or its cells from being read, so that TensorFlow may be missed; or that it is empty."""
     if not is_notebook(path):
         return []
     try:
@@ -232,7 +232,7 @@ def _placeholder(command: str) -> str:
 
 
 def _why_not_python(magic: str, arguments: str) -> list[str]:
-    """What to say of a cell whose text is not run as Python of the notebook; nothing where it cannot be Python."""
+    """The reasons that a cell's text is not run as Python of the notebook; none where it cannot be Python."""
     if magic in _FILE_CELLS:
         command = f"%%{magic} {arguments.strip()}"
         return [f"{command} writes a file: convert that file"] if command.endswith((".py", ".pyw")) else []

@@ -153,7 +153,7 @@ def _members(text: str, position: int) -> dict[str, tuple[int, int]]:
 
 
 def _items(text: str, position: int) -> list[int]:
-    """Where the elements of a JSON array start."""
+    """The offsets at which the elements of a JSON array start."""
     found: list[int] = []
     position = _skip(text, position + 1)
     while position < len(text) and text[position] != "]":

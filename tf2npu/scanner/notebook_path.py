@@ -1,4 +1,4 @@
-"""Which paths are those of notebooks; apart from their parser, which a conversion from the cache does not need."""
+"""The paths of notebooks; apart from their parser, which a conversion from the cache does not need."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Pragma:
 
 
 class Pragmas:
-    """Which rules a person switched off where."""
+    """The comments by which a person switched rules off, and the lines that they are for."""
 
     def __init__(self, text: str, is_in_string: Callable[[int], bool]) -> None:
         self.all: list[Pragma] = []

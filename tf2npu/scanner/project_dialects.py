@@ -19,7 +19,7 @@ class ToldDialects:
 
 
 def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> ToldDialects:
-    """What the files of a tree tell of each other."""
+    """The dialects that the files of a tree tell of each other."""
     of_adapter2 = _used_with_adapter2(files, edges)
     of_1 = {path for path, f in files.items() if f.dialect == "1" and path not in of_adapter2}
     on_2 = _built_on_tensorflow2(files, edges, of_1)

@@ -138,11 +138,11 @@ class ProjectFacts:
 
     @property
     def distribution(self) -> dict[str, tuple[Seen, ...]]:
-        """Where each kind of distribution was seen."""
+        """The places where each kind of distribution was seen."""
         return {kind: self.distribution_places(kind) for kind in self.distribution_kinds}
 
     def distribution_places(self, kind: str) -> tuple[Seen, ...]:
-        """Where a kind of distribution was seen, in path and line order."""
+        """The places where a kind of distribution was seen, in path and line order."""
         places = {s for f in self.files.values() for k, s in f.distribution if k == kind}
         return tuple(sorted(places, key=lambda s: (s.path, s.line, s.api)))
 
@@ -245,7 +245,7 @@ class ProjectFacts:
         return {key: name for key, name in given.items() if name is not None}
 
     def _final(self, path: str, function: str, depth: int = 0) -> str | None:
-        """What a function gives, through the functions whose result it hands on."""
+        """The qualified name of what a function returns, through the functions whose result it hands on; None if not known."""
         given = self.files[path].returns.get(function)
         if isinstance(given, str) or given is None or depth > 10:
             return given if isinstance(given, str) else None

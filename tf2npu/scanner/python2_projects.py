@@ -1,4 +1,4 @@
-"""Which files of a tree belong to a project that is Python 2, as one of its files tells that only Python 2 reads."""
+"""Files of a tree that belong to a project that is Python 2, as one of its files tells that only Python 2 reads."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Covering:
         return end <= self.reach(start)
 
     def reach(self, offset: int) -> int:
-        """How far the ranges go that start up to here; -1 where there is none."""
+        """The largest end of the ranges that start at or before the offset; -1 where there is none."""
         last = bisect.bisect_right(self._starts, offset) - 1
         return self._reach[last] if last >= 0 else -1
 

@@ -78,7 +78,7 @@ class Resolver:
         return name
 
     def _meaning(self, key: _Key, form: Callable[[], str | None]) -> str | None:
-        """What a name, attribute or function result means, as far as is known by now."""
+        """The meaning of a name, attribute or function result, as far as is known by now."""
         if key in self._forming:
             self._met_circle = True
         elif key not in self._meanings:
@@ -218,7 +218,7 @@ class Resolver:
         return canonical(f"{base}.{attr}")
 
     def _of_either_module(self, module: cst.BaseExpression, attr: str, scope: Scope) -> str | None:
-        """What both modules have that one name stands for, as an import in `try` and another in `except` leave it."""
+        """The name that an attribute has in all modules imported by one name, as in `try` and in `except`; or None."""
         bindings = scope.lookup(module.value) if isinstance(module, cst.Name) else []
         if any(b.kind != "import" or b.level > 0 or not is_framework(b.target) for b in bindings):
             return None

@@ -1,4 +1,4 @@
-"""What the functions of a file return, where that is an object that is followed: told to the files that call them."""
+"""The objects that the functions of a file return, where these are followed: told to the files that call them."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Script:
 
     @cached_property
     def _calls_by_start(self) -> list[tuple[int, int]]:
-        """Where each call begins, in the order of the text, with its number."""
+        """The start of each call, in the order of the text, with its number."""
         return sorted((self.tree.span(call)[0], number) for number, (call, _) in enumerate(self.walked.calls))
 
     def references_to(self, name: str) -> list[tuple[cst.BaseExpression, Scope]]:

@@ -1,4 +1,4 @@
-"""What a rule gets to see and do: a site of a script, with edits that are recorded, not made."""
+"""The view that a rule has of a script: a site of it, with edits that are recorded, not made."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _no_check(node: cst.CSTNode) -> None:
 
 
 def _with_plain_indentation(text: str) -> cst.Module | None:
-    """What Python takes and the parser does not, for a mix of tabs and blanks: its tree with other blanks in front of lines."""
+    """The tree of a source whose mix of tabs and blanks only Python takes, with other blanks in front of lines; or None."""
     if "\t" not in text and "\f" not in text:
         return None
     plain = plainly_indented(text) if python_parses(text) else None
@@ -222,7 +222,7 @@ def _refuse_old_except(text: str) -> None:
 
 
 def refused_by_python(text: str) -> SyntaxError | None:
-    """What this Python's parser has against a source; None where it takes it, or cannot say."""
+    """The error of this Python's parser in a source; None where it takes it, or cannot say."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -243,7 +243,7 @@ def _syntax_error(text: str, error: cst.ParserSyntaxError) -> SourceError:
 
 
 def error_of_python(text: str, own: SyntaxError, line: int = 1, column: int = 1) -> SourceError:
-    """What this Python says against a source, as the reason why it is left alone."""
+    """The error of this Python's parser, as the reason why a source is left alone."""
     if isinstance(own, TabError):
         construct = "tabs and blanks mixed in front of lines"
         return Python2Error(f"Python 2 source: {construct}; make it run on Python 3 first", own.lineno or line, 1)

@@ -42,7 +42,7 @@ _MONOREPO = "google3.third_party."
 
 @dataclass
 class Walked:
-    """What the walk found. Every list is in source order."""
+    """The nodes and scopes that the walk found. Every list is in source order."""
 
     module_scope: Scope
     calls: list[tuple[cst.Call, Scope]] = field(default_factory=list)
@@ -361,7 +361,7 @@ def is_self(name: str, method: Scope) -> bool:
 
 
 def first_key(node: cst.Subscript) -> cst.BaseExpression | None:
-    """What stands in the brackets of a subscript, the first of several; None for a slice."""
+    """The expression in the brackets of a subscript, the first of several; None for a slice."""
     index = node.slice[0].slice
     return index.value if isinstance(index, cst.Index) else None
 

@@ -52,7 +52,7 @@ def _has_plain_types(graph: Graph, source: Node) -> bool:
 
 
 def _region(graph: Graph, source: Node) -> tuple[Region, list[Value]] | None:
-    """What a node computes and of what, None for a node that is not element-wise."""
+    """The region that a node computes, and its operands; None for a node that is not element-wise."""
     if source.op == REGION:
         return source.attrs["region"], source.inputs
     body = body_of(source.op, source.attrs)

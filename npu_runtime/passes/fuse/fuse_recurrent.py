@@ -165,7 +165,7 @@ class _Fusion:
         return not any(gone & set(node.controls) for node in self.graph if node.name not in mine)
 
     def _find_sequences(self) -> bool:
-        """What fills and reads the arrays whole: x, the outputs, their gradients, the gradient of x."""
+        """Whether the scatters and gathers of the arrays are known and whole: x, outputs, their gradients, the gradient of x."""
         scatters = {self._array_of(n): n for n in self.plumbing.values() if n.op == "TensorArrayScatterV3"}
         self.gathered = {self._array_of(node): node for node in self.gathers}
         whole = [*scatters.values(), *self.gathers]
@@ -277,7 +277,7 @@ class _Fusion:
         return {Value(node, index): Value(node, 1 + place) for index, place in indices}
 
     def _controls(self) -> list[str]:
-        """What the nodes that go have waited for, as long as it comes before the forward kernel."""
+        """The nodes that the removed nodes before the forward kernel have waited for, by control edges."""
         own = {loop.node.name for loop in (self.forward, self.backward) if loop is not None}
         before = [node for node in self.plumbing.values() if node.op in ("TensorArrayV3", "StackV2")]
         before += [node for node in self.plumbing.values() if self._fills(node)]
@@ -309,7 +309,7 @@ class _Fusion:
         return Value(name)
 
     def _before_reading(self) -> list[str]:
-        """What a variable's value is read after: all that the first turn of the loop waits for, by a control edge or by a value.
+        """The nodes after which a variable is read: all that the first turn of the loop waits for, by a control edge or a value.
 
         A training step may come before the loop in the same run, and only the loop's first values may wait for it.
         """

@@ -67,7 +67,7 @@ def _products(graph: Graph) -> dict[_Shared, list[Node]]:
 
 
 def _weight(graph: Graph, product: Node) -> Value:
-    """What a product reads, or what was read of a resource variable to give it that."""
+    """The weight that a product reads, or, behind Identities, the read of a resource variable that gives it."""
     value = product.inputs[1]
     while graph[value.node].op == "Identity":
         value = graph[value.node].inputs[0]

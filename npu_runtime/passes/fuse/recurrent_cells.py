@@ -154,7 +154,7 @@ class CellMatcher:
         return [(a, b), (b, a)]
 
     def _other(self, value: Value, factor: Value) -> Value | None:
-        """What a value multiplies a factor by."""
+        """The other operand of a product with a factor; None for a value that is no such product."""
         return next((other for other, one in self._pairs(value, ("Mul",)) if one == factor), None)
 
     def _gated_tanh(self, value: Value) -> tuple[Value, Sum] | None:

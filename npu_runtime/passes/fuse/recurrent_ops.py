@@ -1,4 +1,4 @@
-"""What the loops of a known cell and of its gradients may be made of, so that a few random turns tell all that they compute.
+"""Ops and numbers that the loops of a known cell and of its gradients may have, so that a few random turns tell all they compute.
 
 A script may change a gradient: clip it, drop it where it is no number, or in every fourth turn. A random turn does not have to
 meet such a side. So nothing here may choose by a gradient or by the number of the turn: only the lengths of sequences and the
@@ -105,7 +105,7 @@ class RecurrentOps:
         )
 
     def _popped(self, node: Node) -> Value | None:
-        """What the forward loop has put on the stack that a node takes from; None where another one does."""
+        """The value that the forward loop pushes on the stack that a node pops; None for any other stack."""
         stack = self.loop.outside(node.inputs[0])
         pushed = None if stack is None else self.pushed.get(stack)
         return None if pushed is None else origin(self.forward.body, pushed)

@@ -80,7 +80,7 @@ class Draw:
         return made.astype(dt.to_numpy(dtype))
 
     def outside(self, loop: SequenceLoop, value: Value) -> Any:
-        """What stands for a value outside: itself, where it is known and is no weight and no lengths."""
+        """A value outside of loops: itself where known and neither weight nor lengths, else random numbers; None for others."""
         spec = loop.outer.spec(value)
         if value not in self.known and spec.is_complete and spec.dtype != "variant":
             shape = spec.known_shape()
@@ -111,8 +111,9 @@ def lengths_of(loop: SequenceLoop) -> frozenset[Value]:
 
 
 def given(loop: SequenceLoop, draw: Draw, counter: int, scale: np.float32) -> Values | None:
-    """What a turn of a loop begins with, but for what it takes from stacks and arrays; None where a shape is not known.
+    """The values that a turn of a loop begins with, except those from stacks and arrays; None where one cannot be drawn.
 
+    A handle that is read must come from outside, and a carried variable must be of known shape and fp32.
     scale: what the variables of the loop are multiplied by.
     """
     body, made = loop.body, Values()
@@ -210,7 +211,7 @@ class OneTurn:
 
 @dataclass
 class Gradients:
-    """What the loop of gradients has of a cell.
+    """The variables of the loop of gradients that hold the gradients of a cell.
 
     states: its variables for the gradients of the cell's states, in their order.  weights: for each weight the variable that adds
     up its gradient, None where none does.
@@ -223,7 +224,7 @@ class Gradients:
 def try_backward(
     loop: SequenceLoop, one: OneTurn, pushed: Mapping[Value, Value], known: Gradients | None
 ) -> Gradients | None:  # fmt: skip
-    """Which variables of a loop of gradients are what, told by a random turn; None where it computes anything else.
+    """The variables of a loop of gradients by what they hold, told by a random turn; None where it computes anything else.
 
     pushed: what the forward loop puts on each stack, in its body.  known: what another turn has told, which is all that is tried.
     """
@@ -282,6 +283,6 @@ def _has(
 
 
 def n_trials(body: Graph, state: str) -> int:
-    """How many random turns reach every side of what has sides."""
+    """The number of random turns that reach every side of the ops that have sides: fewer for states of many elements."""
     batch, units = body[state].outputs[0].known_shape()
     return FEWEST_TRIALS if batch > 1 and batch * units >= FEWEST_ELEMENTS else MOST_TRIALS

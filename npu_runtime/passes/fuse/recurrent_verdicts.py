@@ -1,4 +1,4 @@
-"""What trials have told of the loops of a graph, for its compilations with other batches.
+"""Verdicts of trials about the loops of a graph, for its compilations with other batches.
 
 A trial computes a turn of the loop, with as many rows as the batch has.  Who asks how much memory a batch of millions would take
 must not take that memory himself: what a loop computes does not depend on the number of rows, so a small batch tells it.
@@ -18,7 +18,7 @@ from npu_runtime.passes.fuse.recurrent_trials import Gradients
 
 @dataclass(frozen=True)
 class Verdict:
-    """What random turns have told.  found: None for a loop of no known cell.  gradients: None without a loop of gradients."""
+    """The verdict of random turns.  found: None for a loop of no known cell.  gradients: None without a loop of gradients."""
 
     found: Found | None
     gradients: Gradients | None
@@ -45,7 +45,7 @@ def shared_verdicts() -> Iterator[None]:
 
 
 def signature(*loops: SequenceLoop | None) -> Hashable:
-    """What loops are, whatever the extents of their values: names, ops and inputs."""
+    """A key of loops that does not depend on the extents of their values: names, ops, inputs and results."""
     return tuple(
         None if loop is None else (loop.node.name, tuple(loop.node.inputs), _nodes(loop), tuple(loop.loop.results))
         for loop in loops

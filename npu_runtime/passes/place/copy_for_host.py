@@ -63,7 +63,7 @@ def _is_handed(graph: Graph, node: Node, position: int) -> bool:
 
 
 def _waits(graph: Graph, value: Value, reader: Node) -> tuple[str, ...]:
-    """What a reader of a value waits for beside it."""
+    """The nodes that a reader of a value waits for beside it, by control edges and by inputs that are no free constants."""
     beside = [v.node for v in reader.inputs if v != value and not is_free_constant(graph[v.node])]
     return tuple(sorted({*reader.controls, *beside}))
 

@@ -40,7 +40,7 @@ def cut_loop_waits(graph: Graph) -> int:
 
 
 def _followers(graph: Graph, frames: Mapping[str, AbstractSet[str]]) -> dict[str, list[str]]:
-    """What waits for what when each loop is one step: who leads to a part of it leads to all of it."""
+    """The followers of each node when each loop is one step: a node that leads to a part of it leads to all of it."""
     if not frames:
         return {}
     after = followers(graph)

@@ -69,7 +69,7 @@ def _keep_order(graph: Graph, stretch: Stretch) -> int:
 
 @dataclass
 class _Users:
-    """Who touched a variable last, as the nodes are gone through in order."""
+    """The nodes that touched a variable last, as all are gone through in order."""
 
     writer: list[str] = field(default_factory=list)
     lookers: list[str] = field(default_factory=list)
@@ -86,7 +86,7 @@ class _Users:
 
 
 class _HostAccesses:
-    """Which variables of the host nodes look at and which they may change, asked of all nodes, producers first."""
+    """The variables of the host that nodes look at, and those that they may change, asked of all nodes, producers first."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -94,7 +94,7 @@ class _HostAccesses:
         """Variables that a value is, or whose memory."""
 
     def of(self, members: Sequence[Node]) -> tuple[frozenset[Key], frozenset[Key]]:
-        """What a group looks at and does not change, and what it may change."""
+        """The variables that a group looks at and does not change, and those that it may change."""
         looks, writes = _NONE, _NONE
         for node in members:
             written = self._written(node)
@@ -134,7 +134,7 @@ def fetch_last_state(graph: Graph, parts: Partition) -> None:
 
 
 def _variable(graph: Graph, value: Value) -> Value:
-    """What a value is the memory of."""
+    """The variable that a value is the memory of; any other value itself."""
     while returns_reference(graph, value) or (graph[value.node].op == "Identity" and is_memory_of_host(graph, value)):
         value = graph[value.node].inputs[0]
     return value

@@ -173,7 +173,7 @@ def _stays(graph: Graph, node: Node, position: int) -> bool:
 
 
 def _variable_of(graph: Graph, value: Value) -> Value:
-    """What the updates were handed that return a reference."""
+    """The variable that the updates which return a reference were handed; any other value itself."""
     while returns_reference(graph, value):
         value = graph[value.node].inputs[0]
     return value

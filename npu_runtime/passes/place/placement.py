@@ -95,7 +95,7 @@ def _resized(graph: Graph) -> frozenset[str]:
 
 
 def reason_for_host(node: Node, graph: Graph) -> str | None:
-    """Why this node alone cannot run on the device; None when it can."""
+    """The reason that this node alone must run on the host, the script's wish or a limit of the device; None for none."""
     if node.op in SOURCES or node.op.startswith("_Feed"):
         return None
     wish = _wish_for_host(node)
@@ -123,7 +123,7 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
 
 
 def _wish_for_host(node: Node) -> str | None:
-    """What the scopes of npu_scope ask for.  Source: the attributes that the adapter's scopes put on operations."""
+    """The wish of a scope of npu_scope; None for none.  Source: the attributes that the adapter's scopes put on operations."""
     if node.attrs.get(NOT_COMPILED):
         return f"{WISH}: without_npu_compile_scope"
     if node.op in VARIABLES and node.attrs.get("_variable_placement") in ("host", b"host"):
@@ -197,7 +197,7 @@ def _spread_over_handles(graph: Graph, reasons: dict[str, str]) -> None:
 
 
 def _spread_to_reads(graph: Graph, reasons: dict[str, str]) -> None:
-    """What shows the memory of a ref variable of the host is read there, whatever its type: over to the device go copies."""
+    """Pulls to the host all Identities that show the memory of its ref variables, whatever the type: to the device go copies."""
     for node in graph:
         if node.op == "Identity" and node.name not in reasons:
             source = graph[node.inputs[0].node]
@@ -213,7 +213,7 @@ def _is_ref_edge(graph: Graph, node: Node, position: int) -> bool:
 
 
 def _join_paths(graph: Graph, atomic: DisjointSets) -> None:
-    """What lies on a path from a group to itself would tear it, so it joins the group."""
+    """Joins to a group the nodes that lie on a path from the group to itself, as they would tear it."""
     groups = {root: members for root, members in atomic.groups(graph.nodes).items() if len(members) > 1}
     if not groups:
         return

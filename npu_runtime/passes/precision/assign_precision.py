@@ -40,7 +40,7 @@ def _assign(graph: Graph, policy: PrecisionPolicy, body: frozenset[str]) -> _Ass
 
 
 def _assign_in_loop(node: Node, policy: PrecisionPolicy) -> int:
-    """What an iteration hands on keeps its type.  Source: the operators Enter and NextIteration are on the black list."""
+    """Assigns types in a loop; variables keep theirs.  Source: the operators Enter and NextIteration are on the black list."""
     loop = node.attrs["loop"]
     before = list(loop.graph.fetches)
     assignment = _assign(loop.graph, policy, loop.body)
@@ -129,7 +129,7 @@ class _Assignment:
         return self.reduced.get(value) or self._spec(value).dtype
 
     def _pass_on(self, node: Node) -> None:
-        """What only hands its inputs on has their type."""
+        """Gives a node that only hands its inputs on the 16-bit types that these have."""
         for index in range(len(node.outputs)):
             source = node.inputs[index if len(node.inputs) == len(node.outputs) else 0]
             if source in self.reduced:

@@ -102,7 +102,7 @@ def find_subgraphs(order: Sequence[str], engines: Mapping[str, str], sources: Ma
 
 
 def find_events(order: Sequence[str], streams: Mapping[str, int], sources: Mapping[str, frozenset[str]]) -> list[Event]:
-    """What must be waited for between streams; an event says so much for all that runs after it on both streams."""
+    """The events that order nodes of different streams; an event holds for all that runs after it on both streams."""
     position = {name: index for index, name in enumerate(order)}
     waited: dict[tuple[int, int], int] = {}
     events = []
@@ -119,7 +119,7 @@ def find_events(order: Sequence[str], streams: Mapping[str, int], sources: Mappi
 
 
 def remark(plan: StreamPlan, node: Node) -> str:
-    """What a dump of the graph says of a node: engine, stream, and the events it waits for."""
+    """The remark on a node in a dump of the graph: engine, stream, and the nodes that it waits for by events."""
     if node.name not in plan.engines:
         return ""
     stream = f", stream {plan.streams[node.name]}" if node.name in plan.streams else ""

@@ -57,7 +57,7 @@ def plan_overlap(graph: Graph, order: Sequence[Item]) -> Overlap:
 
 @dataclass(frozen=True)
 class _Step:
-    """What decides where a step is begun and where it ends, gathered once.
+    """The facts that decide where a step is begun and where it ends, gathered once.
 
     may_overlap: whether it may run beside others, and is long enough.  may_move: whether nothing but edges says where it may
     stand.  before / after: steps that it waits for / that wait for it, by their positions in the order that was handed in.
@@ -145,7 +145,7 @@ def _first_needed(steps: Sequence[_Step], begun: Sequence[int]) -> list[int]:
 
 
 def _starts(steps: Sequence[_Step]) -> list[float]:
-    """When each step begins if each waits for the one before it, and when the last one ends."""
+    """Seconds at which each step begins if each waits for the one before it, and at which the last one ends."""
     return list(accumulate((step.seconds for step in steps), initial=0.0))
 
 
@@ -184,7 +184,7 @@ class _Clocks:
         self.open.append(_Open(_names(step.item)[0], self.needed[position], self.worker, latest))
 
     def _close(self, position: int) -> None:
-        """What has surely ended, and what must have: there the main thread does half of what is left."""
+        """Closes the steps that have surely ended, and those that must have: of the rest the main thread does half."""
         for one in self.open:
             if one.needed <= position and one.end > self.main:
                 self._move((one.end - self.main) / 2)

@@ -76,7 +76,7 @@ def _visit(graph: Graph, node: Node, loops: LoopShapes, keeps_floats: bool) -> i
 
 
 def _inherited_controls(graph: Graph, node: Node) -> list[str]:
-    """What a folded node still waits for: effects that its inputs waited for, such as the update of a moving average.
+    """The nodes that a folded node still waits for: effects that its inputs waited for, such as the update of a moving average.
 
     In a branch not taken it must stay dead, as its inputs are.
     """

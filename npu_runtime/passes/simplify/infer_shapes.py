@@ -13,7 +13,7 @@ PASS_THROUGH = frozenset({"PlaceholderWithDefault", "Identity", "RefIdentity"})
 
 
 def make_constant(node: Node, outputs: list[Spec]) -> None:
-    """What a node computes is known: it keeps its name and what it waits for, with the values in its specs."""
+    """Makes a node a constant, as its values are known: it keeps its name and control edges, with the values in its specs."""
     node.op, node.inputs, node.attrs, node.is_stateful, node.outputs = CONSTANT, [], {}, False, outputs
 
 

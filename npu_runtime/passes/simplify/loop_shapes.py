@@ -29,7 +29,7 @@ _ONLY_READING = frozenset({
 
 
 class LoopShapes:
-    """What is known of the loops of one graph, which are asked about in the order in which they run."""
+    """The shapes and values known in the loops of one graph, which are asked about in the order in which they run."""
 
     def __init__(self, graph: Graph, fold: Callable[[Graph], object]) -> None:
         """fold: infers shapes and folds constants in the body of a loop."""
@@ -110,7 +110,7 @@ def _of_values(graph: Graph, handle: Value) -> Value:
 
 
 def _take(body: Graph, reading: Node, spec: Spec) -> None:
-    """What is read is what one node writes: always the same, or always of the same shape."""
+    """Gives a node that reads a stack or an array what the one writer puts there: always the same value, or the same shape."""
     if spec.value is None or reading.op != "StackPopV2":
         _sharpen(reading, 0, spec.shape)
         return
@@ -134,7 +134,7 @@ def _copied(graph: Graph) -> Graph:
 
 
 def _writers(graph: Graph) -> Counter[Value]:
-    """How many nodes write to each stack and array, those in loops included; MANY where its handle goes elsewhere too."""
+    """The number of nodes that write to each stack and array, also in loops; MANY where its handle goes elsewhere too."""
     found: Counter[Value] = Counter()
     for node in graph:
         if node.op == WHILE:

@@ -44,7 +44,7 @@ def merge_duplicates(graph: Graph) -> int:
 
 
 def _key(node: Node) -> Hashable | None:
-    """What two nodes have in common that compute the same; None for a node that is not compared."""
+    """A key that is the same for nodes that compute the same; None for a node that is not compared."""
     if node.op in ("Const", CONSTANT):
         values = [spec.value for spec in node.outputs]
         if not all(value is not None and value.nbytes <= MOST_BYTES and value.dtype != object for value in values):

@@ -59,7 +59,7 @@ class MachineBank:
         self._known: dict[str, tuple[str, str, Choice]] | None = None
 
     def get(self, kind: str, key: str) -> Choice | None:
-        """What was chosen: a text or a whole number, None where nothing was.  kind: of the choice.  key: of the kernel.
+        """The stored choice: a text or a whole number, None where there is none.  kind: of the choice.  key: of the kernel.
 
         Whoever asks checks that it is one of the ways that there are: the file may be another's.
         """

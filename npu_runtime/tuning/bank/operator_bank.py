@@ -47,7 +47,7 @@ def custom_file(soc: str, folder: Path, tell: Tell) -> BankFile[OperatorEntry]:
 
 
 def built_in(soc: str) -> dict[str, OperatorEntry]:
-    """What the package brings for a chip, by key."""
+    """The entries that the package ships for a chip, by key; empty for a chip without any."""
     place = resources.files("npu_runtime.tuning.bank") / "built_in" / f"{soc}.json"
     if not place.is_file():
         return {}

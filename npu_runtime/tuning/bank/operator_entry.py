@@ -1,4 +1,4 @@
-"""What an operator bank remembers of one operator: all that its cost depends on, the record of its tiling, and the time."""
+"""Entry of an operator bank: all that the cost of an operator depends on, the record of its tiling or schedule, and the time."""
 
 from __future__ import annotations
 

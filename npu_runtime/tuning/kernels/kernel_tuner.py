@@ -1,4 +1,4 @@
-"""Which algorithm is fastest for a shape on this machine: tried on the clock when a kernel first meets the shape.
+"""Choice of the fastest algorithm for a shape on this machine, measured when a kernel first meets the shape.
 
 What is chosen holds for the rest of the process and, by the bank, for later ones: a choice is made once, before the kernel's
 first result, so that a run that begins with the bank repeats the tuned run bit for bit. Two threads may try the same shape at
@@ -36,10 +36,10 @@ HOPELESS = 1.5
 
 
 class KernelBank(Protocol):
-    """Where choices are kept."""
+    """A store of the choices of algorithms."""
 
     def get(self, kind: str, key: str) -> str | int | None:
-        """What was chosen, None where nothing was."""
+        """The stored choice, None where there is none."""
 
     def put_all(self, choices: list[tuple[str, str, str | int]], replaces: bool) -> bool:
         """Keep choices: kind, key, choice.  replaces: whether they take the place of what is there."""

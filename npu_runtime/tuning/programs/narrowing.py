@@ -1,4 +1,4 @@
-"""Which operators are tuned: what `aoe_config_file` names."""
+"""The operators that are tuned, and the level of the search, as `aoe_config_file` names them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ALL = Narrowing()
 
 
 def read_narrowing(path: Path) -> Narrowing:
-    """What a file asks for.  Raises: ValueError, which says what is wrong with it; OSError."""
+    """The operators and the level that a file asks for.  Raises: ValueError, which says what is wrong with it; OSError."""
     data = read_bounded(path.parent, path.name, MOST_BYTES)
     if data is None:
         raise ValueError("there is no such file")

@@ -1,4 +1,4 @@
-"""What tuning came to for one operator, and for all that share its key."""
+"""The outcome of tuning for one operator, and for all that share its key."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from npu_runtime.tuning.programs.rules import Decision
 
 
 class Found(Protocol):
-    """What a search found: the best choice, microseconds with it and with the default one, the best microseconds after each
-    round, and how many costs were asked for."""
+    """The result of a search: the best choice, microseconds with it and with the default one, the best microseconds after each
+    round, and the number of costs that were asked for."""
 
     @property
     def choice(self) -> Choice: ...

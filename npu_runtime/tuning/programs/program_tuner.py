@@ -63,7 +63,7 @@ class TunedProgram:
         return sum(one.is_late for one in self.outcomes)
 
     def count(self, kind: str) -> int:
-        """How many different operators are compiled with DEFAULT, BANK or TUNED."""
+        """The number of different operators that are compiled with DEFAULT, BANK or TUNED."""
         return sum(one.decision.compiled_with == kind for one in self.outcomes)
 
 
@@ -78,7 +78,7 @@ class ProgramTuner:
         self._lock = RLock()
 
     def choice(self, task: LoweredTask, chip: Chip) -> Choice | None:
-        """What a task is compiled with on a chip; None for the default."""
+        """The choice that a task is compiled with on a chip; None for the default."""
         if task.work is None or chip.name != self.chip.name or not self._choices:
             return None
         return self._choices.get(canonical(describe(task, task.work)))
@@ -137,7 +137,7 @@ class ProgramTuner:
         self._store(stored)
 
     def _banked(self, op: Operator) -> Choice | None:
-        """What a bank has for an operator, if the chip can do it and it is not worse than the default."""
+        """The choice that a bank has for an operator, if the chip can do it and it is not worse than the default; else None."""
         entry = self.bank.get(op.key) if self.request.reads_bank else None
         if entry is None:
             return None
@@ -178,7 +178,7 @@ class ProgramTuner:
         return Outcome(op.task.name, op.task.head.op_type, decision, choice, op.default_us, before_us, after_us, rounds)
 
     def _entries(self, op: Operator, made: Outcome) -> list[OperatorEntry]:
-        """What the custom bank gets."""
+        """The entries that the custom bank gets: one for an outcome that is stored, else none."""
         choice = made.choice or self._stored_default(op)
         if not made.decision.stores or choice is None:
             return []

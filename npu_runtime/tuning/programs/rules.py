@@ -40,7 +40,7 @@ default is stored, so that the next run does not search again."""
 
 
 def decide(in_bank: bool, is_tuned: bool, is_better: bool = False) -> Decision:
-    """What becomes of an operator.
+    """The decision of the rules about an operator.
 
     in_bank: before this compilation.  is_tuned: now.  is_better: what was found, than the bank's or else than the default.
     An operator that no search takes, or that time did not suffice for, is in no bank and not tuned.

@@ -47,7 +47,7 @@ class SessionTuner:
         self._lock = Lock()
 
     def choice(self, task: LoweredTask, chip: Chip) -> Choice | None:
-        """What a task is compiled with on a chip; None for the default."""
+        """The choice that a task is compiled with on a chip; None for the default."""
         return self.tuner.choice(task, chip)
 
     def compile(
@@ -164,7 +164,7 @@ def tuner_for(
 
 
 def tuning_lines() -> list[str]:
-    """What all tuners of this process have to say, for the run log."""
+    """The lines of all tuners of this process for the run log."""
     return [line for tuner in _TUNERS.values() for line in tuner.lines()]
 
 

@@ -1,4 +1,4 @@
-"""What `tf2npu tune` asks for: wait until a script's training programs are tuned, write what that gave, and stop the script."""
+"""The request of `tf2npu tune`: wait until a script's training programs are tuned, write the results, and stop the script."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TuneCommand:
 
 
 def read_command(environment: Mapping[str, str]) -> TuneCommand | None:
-    """What is asked for, None for nothing.  Raises: InvalidArgument for a text that is no such request."""
+    """The request in the environment, None for none.  Raises: InvalidArgument for a text that is no such request."""
     text = environment.get(TF2NPU_TUNE)
     if not text:
         return None
@@ -53,7 +53,7 @@ class TuningCollector:
 
 
 def document_of(found: list[SessionTuner]) -> dict[str, Any]:
-    """What tuners found, as plain values: one object a program."""
+    """The results of tuners as plain values: one object a program."""
     return {"programs": [_program(tuner, program) for tuner in found for program in tuner.programs]}
 
 

@@ -1,4 +1,4 @@
-"""Who asked for tuning and how: a session's options and the environment."""
+"""The request for tuning, read from a session's options and the environment."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TuningRequest:
 def requested(
     config: RuntimeConfig, soc: str, environment: Mapping[str, str] = os.environ
 ) -> tuple[TuningRequest | None, tuple[str, ...]]:  # fmt: skip
-    """What a session is tuned with, None for nothing, and lines for the run log.
+    """The request for the tuning of a session, None for none, and lines for the run log.
 
     A session is not tuned where there is no place for what tuning finds; its script goes on.
     """
@@ -117,7 +117,7 @@ def _workers(environment: Mapping[str, str]) -> tuple[int, tuple[str, ...]]:
 
 
 def _work_folder(parameters: Mapping[str, Any], environment: Mapping[str, str]) -> Path:
-    """Where the results of aoe_mode go.  Source: the vendor's documents; without any it is the folder that the script runs in."""
+    """The folder for results of aoe_mode.  Source: the vendor's documents; without any, the folder that the script runs in."""
     return _absolute(Path(_text(parameters.get(WORK_PATH)) or environment.get(WORK_VARIABLE) or "."))
 
 

@@ -1,4 +1,4 @@
-"""What a search has found, and what stops one."""
+"""The result of a search, its limit of time, and its seed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Measured(Generic[One]):
         self._rounds.append(self.best_us)
 
     def found(self) -> Found:
-        """What there is to tell when the search has ended."""
+        """The result of a search that has ended; it has one round at least."""
         if not self._rounds:
             self.end_round()
         return Found(self.best, self.best_us, self._us[self._default], tuple(self._rounds), len(self._us))

@@ -47,7 +47,7 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a search has found: a tiling or a schedule; is_cut: whether time ran out before it had ended."""
+    """The result of a search: a tiling or a schedule.  is_cut: whether time ran out before it had ended."""
 
     tiling: Tiling | None
     schedule: VectorSchedule | None
@@ -61,7 +61,7 @@ class Answer(msgspec.Struct, frozen=True):
 def tune_all(
     works: Sequence[CoreWork], chip: Chip, mode: str, workers: int, seconds: float | None = None, effort: int = 1
 ) -> list[Found | None]:  # fmt: skip
-    """What the searches of works have found, in the order of the works, whatever the number of workers.
+    """The results of the searches of works, in the order of the works, whatever the number of workers.
 
     None for work whose kind is not in the mode, and for work whose search had not ended after so many seconds. Equal works are
     searched once.  effort: so many times the usual number of evaluations.  Raises: InvalidArgument for an unknown mode or no

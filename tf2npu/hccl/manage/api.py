@@ -31,7 +31,7 @@ def destroy_group(group: str) -> None:
 
 
 def get_rank_size(group: str = WORLD) -> int:
-    """How many ranks the group has."""
+    """The number of ranks in the group."""
     _groups.check_up("get_rank_size")
     return _groups.group_size(group)
 
@@ -43,7 +43,7 @@ def get_rank_id(group: str = WORLD) -> int:
 
 
 def get_local_rank_size(group: str = WORLD) -> int:
-    """How many ranks of the group this host has."""
+    """The number of ranks of the group on this host."""
     _groups.check_up("get_local_rank_size")
     return len(_local(group))
 

@@ -1,1 +1,1 @@
-"""How gradients are cut for communication."""
+"""The splitting of gradients for communication."""

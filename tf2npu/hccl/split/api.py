@@ -1,4 +1,4 @@
-"""How the gradients are cut into parts that are reduced while the backward pass still runs."""
+"""The split of the gradients into parts that are reduced while the backward pass still runs."""
 
 from __future__ import annotations
 
@@ -54,6 +54,6 @@ def _check_list(name: str, value: object) -> None:
 
 
 def split_of(group: str = WORLD) -> tuple[str, list[float]]:
-    """How the group's gradients are cut: 'size' with percentages or 'index' with gradient numbers."""
+    """The split of the group's gradients: 'size' with percentages or 'index' with gradient numbers."""
     split = splits.get(group, GradientSplit())
     return ("index", list(split.indices)) if split.indices else ("size", list(split.percent))

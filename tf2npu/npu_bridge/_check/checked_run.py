@@ -37,7 +37,7 @@ from npu_runtime.importer.source_lines import users_line
 
 @dataclass
 class Context:
-    """What all runs share.  graph, loss: of the latest step; order: tensors of all steps' graphs.  reference: what the device's
+    """State that runs share.  graph, loss: of the latest step; order: tensors of all steps' graphs.  reference: what the device's
     tensors of the latest step are held against, by the names of the migrated graph.
     """
 
@@ -108,7 +108,7 @@ def _row(error: NodeError) -> dict[str, Any]:
 def described(
     context: Context, tensor: str, step: int, error: NodeError, made: np.ndarray | None = None, original: np.ndarray | None = None
 ) -> dict[str, Any]:  # fmt: skip
-    """What the record says of a node that is off."""
+    """The record's entry for a node that is off."""
     node = tensor.rpartition(":")[0]
     op, file, line = context.place(node)
     largest = None

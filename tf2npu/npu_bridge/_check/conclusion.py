@@ -1,4 +1,4 @@
-"""What is concluded of a run: whether it agrees, where it first does not, the cause, and the least change that mends it."""
+"""The conclusion from a run: whether it agrees, where it first does not, the cause, and the least change that mends it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Conclusion:
         return [ours[0].type, *reads] == [theirs[0], *theirs[2:]] and attributes_of(ours[0]) == facts.attributes.get(name)
 
     def _update(self, run: CheckedRun, off: Sequence[str]) -> dict[str, Any]:
-        """What changes a variable, where that is off and nothing that it is made of."""
+        """The entry of the operation that changes the first variable of `off`, where nothing that it is made of is off."""
         variable = next((name for name in off if name), "")
         updates = self.context.graph.updates_of(variable)
         update = updates[0].name if updates else self.context.facts.updates.get(variable, variable)
@@ -128,7 +128,7 @@ class Conclusion:
         return described(self.context, f"{update}:0", 0, NodeError(error, error))
 
     def _named(self, run: CheckedRun, first: str, wrong: Collection[str]) -> dict[str, Any]:
-        """What is told of the first node: where the original has none of its name, by the next of its line that it has."""
+        """The entry of the first node; where the original has none of its name, that of the next of its line that it has."""
         told, nodes = run.significant[first], self.context.facts.nodes
         if told["node"] in nodes:
             return told
@@ -142,7 +142,7 @@ class Conclusion:
         return described(self.context, name, told["step"], run.errors.nodes[name]) if name else told
 
     def _amplifier(self, run: CheckedRun) -> dict[str, Any] | None:
-        """Where the loss is off and no node by itself: the node that amplifies most."""
+        """The entry of the node that amplifies most, where the loss is off and no node by itself; None where none is known."""
         known = {name: error for name, error in run.errors.nodes.items() if error.amplification is not None}
         name = max(known, key=lambda one: known[one].amplification or 0.0, default="")
         return described(self.context, name, known[name].step, known[name]) if name else None
@@ -173,7 +173,7 @@ class Conclusion:
             found["first"] = self._folded_before(found["first"]) or found["first"]
 
     def _folded_before(self, first: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What a node reads that is made of constants alone, so that the device stores no such tensor in a step."""
+        """The entry of a node's first input made of constants alone, so that the device stores no such tensor in a step."""
         operation = self.context.graph.by_name.get(first["node"])
         for tensor in operation.inputs if operation is not None else ():
             if tensor.op.type != "Const" and _is_constant(tensor.op):

@@ -1,4 +1,4 @@
-"""Which tensors of the migrated script's graph the original computes, too, under whatever name.
+"""Tensors of the migrated script's graph that the original computes, too, under whatever name.
 
 TensorFlow numbers the nodes that nobody names, and builds fewer of them where shapes are known: `gradients/AddN_2` of one graph
 may be `gradients/AddN_3` of the other. So a tensor corresponds to that of its name where its node reads tensors of the same

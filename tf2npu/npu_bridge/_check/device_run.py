@@ -53,7 +53,7 @@ class DeviceRun:
         return made
 
     def _taken(self) -> dict[str, np.ndarray]:
-        """What was recorded, which nobody keeps here: it is as large as all activations of a step."""
+        """The recorded tensors, which are not kept here any longer: they are as large as all activations of a step."""
         taken, self._recorder.values = self._recorder.values, {}
         return taken
 

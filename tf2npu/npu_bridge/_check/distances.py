@@ -1,4 +1,4 @@
-"""How far two tensors are apart."""
+"""The distance of two tensors."""
 
 from __future__ import annotations
 

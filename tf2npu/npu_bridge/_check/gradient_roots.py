@@ -1,4 +1,4 @@
-"""Which tensors a script differentiates: the loss is one of them."""
+"""The tensors that a script differentiates: the loss is one of them."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def _operations(gradient: Any) -> list[str]:
 
 
 def roots_of(graph: Any) -> list[Root]:
-    """What gradients were asked of in a tf.Graph, in order."""
+    """The tensors of a tf.Graph of which gradients were asked for, in order."""
     return [root for noted, root in _roots if noted is graph]

@@ -39,7 +39,7 @@ _MOST_ROUNDS = 4
 
 @dataclass(frozen=True)
 class StepInputs:
-    """What a step began with, in every run.  begins: variables, None to go on from those of the step before.
+    """The inputs of a step, the same in every run.  begins: variables, None to go on from those of the step before.
 
     loss: name of its tensor.
     """

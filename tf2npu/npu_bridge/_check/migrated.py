@@ -50,7 +50,7 @@ class Settings:
 
 
 class Again(NamedTuple):
-    """What the second run of the original gave."""
+    """The results of the second run of the original."""
 
     losses: list[float | None]
     yardstick: Yardstick
@@ -149,7 +149,7 @@ class MigratedSteps:
         self._steps.put_document(RECORD, document)
 
     def _again(self) -> Again:
-        """What the second run of the original found, which may still be running."""
+        """The results of the second run of the original, which may still be running; empty where the deadline comes first."""
         while (found := self._steps.document(AGAIN)) is None and time.monotonic() < self._settings.deadline:
             time.sleep(_PAUSE)
         found = found or {}
@@ -167,7 +167,7 @@ def _original_run(name: str, loss: list[float | None], failure: dict[str, Any] |
 
 
 def _not_finite(context: Context) -> dict[str, Any] | None:
-    """Where the original itself first gives no number."""
+    """The entry of the first tensor with a NaN or an infinity, where the original's own loss is no number; else None."""
     if not context.facts.not_finite:
         return None
     tensor, step = context.facts.not_finite

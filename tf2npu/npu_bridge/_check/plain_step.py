@@ -17,7 +17,7 @@ MOST_STEP_BYTES = 4 << 30
 
 @dataclass
 class RanStep:
-    """What a step made.  fetches: in the order asked for.  tensors: by the user's names.  after: variables."""
+    """The results of a step.  fetches: in the order asked for.  tensors: by the user's names.  after: variables."""
 
     fetches: list[Any]
     tensors: dict[str, np.ndarray] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class RanStep:
 
 
 def sources_of(session: Any, graph: StepGraph, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What is fed, and what pipelines and random operations give for the next step; they go on by that."""
+    """The values that are fed, and those that pipelines and random operations give for the next step; they go on by that."""
     drawn = run_plain(session, Asked((), (), graph.asked.feeds), feeds, graph.drawn) if graph.drawn else []
     fed = {name: np.asarray(value) for name, value in feeds.items()}
     return {**fed, **dict(zip(graph.drawn, map(np.asarray, drawn), strict=True))}

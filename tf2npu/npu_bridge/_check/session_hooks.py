@@ -1,4 +1,4 @@
-"""Where the steps of a checked script pass: every Session.run, Estimator and MonitoredSession, and the callables of Keras."""
+"""Hooks on the steps of a checked script: every Session.run, Estimator and MonitoredSession, and the callables of Keras."""
 
 from __future__ import annotations
 

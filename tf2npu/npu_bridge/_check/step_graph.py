@@ -1,4 +1,4 @@
-"""What one kind of training run executes, by TensorFlow's names."""
+"""The operations, tensors and variables of one kind of training run, by TensorFlow's names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Variable(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run asks for, by name."""
+    """The request of a run: names of its fetches, targets and feeds."""
 
     fetches: tuple[str, ...]
     targets: tuple[str, ...]
@@ -135,7 +135,7 @@ class StepGraph:
 
     @cached_property
     def seen_late(self) -> list[str]:
-        """What is made after a change of a variable of what showed the variable before it.
+        """The tensors made, after a change of a variable, of a tensor that showed the variable before it.
 
         Of variables of the old kind a reader may share the memory, so nobody knows which of both values went in.
         """
@@ -185,7 +185,7 @@ class StepGraphs:
 
 
 def attributes_of(operation: Any) -> str:
-    """What its attributes say, but for those that TensorFlow only notes there; equal texts, equal attributes."""
+    """The attributes of an operation as text, but for those that TensorFlow only notes there; equal texts, equal attributes."""
     attributes = sorted((name, value) for name, value in operation.node_def.attr.items() if not name.startswith("_"))
     return "\n".join(f"{name} {value.SerializeToString(deterministic=True).hex()}" for name, value in attributes)
 

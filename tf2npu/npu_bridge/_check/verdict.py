@@ -39,7 +39,7 @@ SELF_DISTANCES = 10.0
 
 @dataclass
 class Yardstick:
-    """How far TensorFlow is from itself: of the loss, and of each variable's update; updates_16: where it begins with values
+    """The distance of TensorFlow from itself: of the loss, and of each variable's update; updates_16: where it begins with values
     that are rounded to 16 bits.  unlike: sources that give other values in a second run.
     """
 
@@ -56,7 +56,7 @@ class StepErrors(NamedTuple):
     updates: Mapping[str, float]
 
     def off(self, tolerances: Tolerances, yardstick: Yardstick) -> list[str]:
-        """What is further from the original than allowed: "" for the loss, and names of variables."""
+        """The results that are further from the original than allowed: "" for the loss, and names of variables."""
         found = [""] if self.loss > max(tolerances.loss, SELF_DISTANCES * yardstick.loss) else []
         known = yardstick.updates_16 if tolerances is OF_16_BITS else yardstick.updates
         for name, apart in self.updates.items():
@@ -87,7 +87,7 @@ class RunErrors:
             self.updates[name] = max(self.updates.get(name, 0.0), apart)
 
     def off(self, tolerances: Tolerances, yardstick: Yardstick) -> list[str]:
-        """What is further from the original than allowed: "" for the loss, and names of variables."""
+        """The results that are further from the original than allowed: "" for the loss, and names of variables."""
         return StepErrors(self.loss_error, self.updates).off(tolerances, yardstick)
 
     def first_wrong(self, tolerances: Tolerances, yardstick: Yardstick) -> int:
@@ -101,7 +101,7 @@ class RunErrors:
 
 
 def _updates(original: StepValues, after: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """How far what a step changed each variable by is from the original's; nothing is said of whole numbers.
+    """The distance of each float variable's update in a step from the original's; nothing is said of whole numbers.
 
     after: empty for a step that changes nothing.
     """
@@ -129,7 +129,7 @@ def is_significant(error: NodeError, tolerances: Tolerances) -> bool:
 
 
 def what_of(error: NodeError, made: np.ndarray | None, original: np.ndarray | None, op: str) -> str:
-    """What a node's result shows: overflow, nan, underflow, absorbed, amplifies or own."""
+    """The kind of error that a node's result shows: overflow, nan, underflow, absorbed, amplifies or own."""
     if made is not None and made.dtype.kind not in "iub":
         numbers = made.astype(np.float64)
         size = np.abs(original.astype(np.float64)) if original is not None and original.shape == made.shape else None

@@ -1,4 +1,4 @@
-"""Where the migrated script's graph begins to compute something else than the original's, on equal inputs.
+"""The tensors at which the migrated script's graph begins to compute something else than the original's, on equal inputs.
 
 From what is off, the loss or the update of a variable, it goes back along tensors that are off, too. A tensor that is off though
 all that it is made of is right is where the graphs part. What is unlike the original and harms nothing is not met on the way.
@@ -30,7 +30,7 @@ class PartingTensors:
         return error is None or error > SAME
 
     def ends(self) -> list[str]:
-        """What the step is for: the tensor of the loss, and the operations that change variables."""
+        """The results of the step: the tensor of the loss, where there is one, and the operations that change variables."""
         return [*([self._loss] if self._loss else []), *self._graph.changes()]
 
     def ends_of(self, off: Collection[str]) -> list[str]:
@@ -66,7 +66,7 @@ class PartingTensors:
         return ([end] if self.is_off(end) else []) if ":" in end else self._known_off(self._graph.by_name[end])
 
     def inputs_off(self, name: str) -> list[str]:
-        """What a tensor is made of that is off."""
+        """The known tensors that a tensor is made of and that are off."""
         if name not in self._inputs_off:
             self._inputs_off[name] = self._known_off(self._graph.graph.as_graph_element(name).op)
         return self._inputs_off[name]

@@ -1,1 +1,1 @@
-"""What ``tf.contrib`` was: one module for each of its packages; ``__all__`` says what is offered."""
+"""The packages of ``tf.contrib``, one module for each; its ``__all__`` says what is offered."""

@@ -163,7 +163,7 @@ def _shifts(shift: Any) -> list[Any]:
 
 
 def _scales(multiplier: Any, diag: Any, tril: Any, factor: Any, factor_diag: Any) -> list[Any]:
-    """What multiplies a vector by the matrix, in the cheapest form."""
+    """The bijectors that multiply a vector by the matrix, in the cheapest form; none where nothing is given."""
     if diag is not None and multiplier is not None:
         diag = _tensor(diag) + _tensor(multiplier)[..., tf.newaxis]
     if tril is None and factor is None:

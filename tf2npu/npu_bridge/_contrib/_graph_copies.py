@@ -49,7 +49,7 @@ def _listed(part: Any, graph: tf.Graph | None) -> list[tf.Operation]:
 
 
 class TransformerInfo:
-    """Which copy belongs to which original; ``_transformed_ops`` is read by scripts, so it keeps TensorFlow's name."""
+    """Maps between originals and copies; ``_transformed_ops`` is read by scripts, so it keeps TensorFlow's name."""
 
     def __init__(self, ops: dict[tf.Operation, tf.Operation], tensors: Mapping[int, tuple[tf.Tensor, tf.Tensor]]) -> None:
         self._transformed_ops = ops
@@ -67,7 +67,7 @@ class TransformerInfo:
         return tf.nest.map_structure(copy_of, original)
 
     def original(self, transformed: Any, missing_fn: Callable[[Any], Any] | None = None) -> Any:
-        """What was copied, of an operation or a tensor, or of a structure of them; else missing_fn of it, or None."""
+        """The original of a copied operation or tensor, or of a structure of them; else missing_fn of it, or None."""
         known = {id(new): old for old, new in self._transformed_ops.items()}
         known.update((id(new), old) for old, new in self._tensors.values())
 

@@ -14,7 +14,7 @@ make_list_of_t = op_selector.make_list_of_t
 
 
 class ControlOutputs:
-    """Who waits for an operation."""
+    """The operations that wait for an operation, by control edges."""
 
     def __init__(self, graph: tf.Graph) -> None:
         self.graph = graph

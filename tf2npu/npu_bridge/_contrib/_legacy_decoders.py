@@ -151,14 +151,14 @@ class _Attention:
         return features, tf.get_variable(f"AttnV_{number}", [self.size], dtype=self.dtype)
 
     def nothing(self, like: Any) -> list[Any]:
-        """What each head has read before the first look; like: a tensor of the same batch."""
+        """The zeros, (batch, size), that each head has read before the first look; like: a tensor of the same batch."""
         zeros = [tf.zeros(tf.stack([tf.shape(like)[0], self.size]), dtype=self.dtype) for _ in self.heads]
         for value in zeros:
             value.set_shape([None, self.size])
         return zeros
 
     def look(self, query: Any) -> list[Any]:
-        """What each head reads, (batch, size)."""
+        """The weighted sum of the states that each head reads, (batch, size)."""
         if nest.is_nested(query):
             query = tf.concat(nest.flatten(query), 1)
         return [self._read(number, query) for number in range(len(self.heads))]

@@ -41,5 +41,5 @@ def training(loss: Any, learning_rate: float) -> tf.Operation:
 
 
 def evaluation(logits: Any, labels: Any) -> tf.Tensor:
-    """How many of the batch are right."""
+    """The number of correct predictions in the batch."""
     return tf.reduce_sum(tf.cast(tf.nn.in_top_k(predictions=logits, targets=labels, k=1), tf.int32))

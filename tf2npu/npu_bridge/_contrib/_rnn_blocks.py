@@ -44,7 +44,7 @@ def _lstm_step(layer: Any, inputs: Any, state: Any) -> tuple[Any, Any]:
 
 
 def _keep_options(layer: Any, num_units: int, forget_bias: float, cell_clip: float | None, use_peephole: bool) -> None:
-    """What a step of either LSTM needs; -1 clips nothing."""
+    """Stores the options of either LSTM in the layer; a cell_clip of -1 clips nothing."""
     layer._num_units, layer._forget_bias, layer._use_peephole = num_units, forget_bias, use_peephole
     layer._cell_clip = -1 if cell_clip is None else cell_clip
 
@@ -85,7 +85,7 @@ class LSTMBlockWrapper(tf.layers.Layer):
 
     @property
     def num_units(self) -> int:
-        """How many units a step gives."""
+        """The number of units that a step gives."""
         raise TypeError(f"{type(self).__name__} must define num_units")
 
     def _call_cell(self, inputs: Any, initial_cell_state: Any, initial_output: Any, dtype: Any, sequence_length: Any) -> Any:

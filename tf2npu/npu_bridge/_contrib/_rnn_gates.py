@@ -259,7 +259,7 @@ class PhasedLSTMCell(RNNCell):
             return _linear(tf.concat(seen, 1), n_gates * self._num_units)
 
     def _openness(self, time: Any) -> Any:
-        """How open each unit is at a time: up and down during ratio_on of its period, a leak in the rest."""
+        """The openness of each unit at a time: up and down during ratio_on of its period, a leak in the rest."""
         size = [self._num_units]
         period = tf.get_variable("period", size, initializer=_log_uniform(*self._periods))
         phase = tf.get_variable("phase", size, initializer=tf.random_uniform_initializer(0.0, period.initial_value))

@@ -52,7 +52,7 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
 
 
 class AttentionMechanism:
-    """What ``AttentionWrapper`` asks for alignments."""
+    """Base class of the mechanisms that ``AttentionWrapper`` asks for alignments."""
 
     @property
     def alignments_size(self) -> Any:

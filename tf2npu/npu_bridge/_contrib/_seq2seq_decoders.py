@@ -16,7 +16,7 @@ map_structure = tf.nest.map_structure
 
 
 class Decoder(ABC):
-    """What ``dynamic_decode`` runs: sizes and dtypes of an output, the start, and one step.
+    """Base class of the decoders that ``dynamic_decode`` runs: sizes and dtypes of an output, the start, and one step.
 
     Subclasses have the properties ``batch_size``, ``output_size`` and ``output_dtype`` too.
     """

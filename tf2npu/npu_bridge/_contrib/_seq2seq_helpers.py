@@ -1,4 +1,4 @@
-"""Where a decoder's next inputs come from. Source: tensorflow/contrib/seq2seq/python/ops/helper.py of TF 1.15."""
+"""Helpers that give a decoder its next inputs. Source: tensorflow/contrib/seq2seq/python/ops/helper.py of TF 1.15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the agreement of signs still counts, by the step.
+"""Decays, by the step, of the weight that the agreement of signs has.
 
 Source: tensorflow/contrib/opt/python/training/sign_decay.py of TF 1.15.
 """
@@ -15,7 +15,7 @@ Decay = Callable[[Any], Any]
 
 
 def _part(global_step: Any, decay_steps: Any, name: str) -> Any:
-    """How much of decay_steps is over, at most 1. Raises: ValueError without a step."""
+    """The part of decay_steps that is over, at most 1. Raises: ValueError without a step."""
     if global_step is None:
         raise ValueError(f"global_step is required for {name}.")
     return tf.cast(tf.minimum(global_step, decay_steps), tf.float32) / tf.cast(decay_steps, tf.float32)

@@ -23,7 +23,7 @@ def _n_steps(inputs: Any) -> Any:
 
 
 def _is_one_step(inputs: Any, one: Any, several: Any) -> Any:
-    """What ``one`` gives for sequences of one step, else what ``several`` gives."""
+    """The result of ``one`` for sequences of one step, else that of ``several``."""
     static = inputs.shape.dims[1].value if inputs.shape.dims else None
     if static is not None:
         return one() if static == 1 else several()

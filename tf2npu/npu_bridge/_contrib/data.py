@@ -105,7 +105,7 @@ def assert_element_shape(expected_shapes: Any) -> Transformation:
 
 
 def reduce_dataset(dataset: tf.data.Dataset, reducer: Reducer) -> Any:
-    """What the reducer makes of all elements."""
+    """The result of the reducer over all elements."""
     one_group = dataset.apply(group_by_reducer(lambda *element: tf.constant(0, tf.int64), reducer))
     return get_single_element(one_group)
 

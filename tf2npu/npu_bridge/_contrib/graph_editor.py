@@ -43,7 +43,7 @@ sgv = make_view
 
 
 def reroute_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
-    """Who takes a tensor of ``ts1`` takes the one of ``ts0`` from now on; how many inputs that were.
+    """Makes operations that take a tensor of ``ts1`` take the one of ``ts0``; returns the number of inputs changed.
 
     Only operations of ``can_modify`` and none of ``cannot_modify`` are changed.  ValueError: the lists differ in length, or two
     tensors in type or shape.
@@ -53,7 +53,7 @@ def reroute_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = 
 
 
 def swap_ts(ts0: Any, ts1: Any, can_modify: Any = None, cannot_modify: Any = None) -> int:
-    """Who takes a tensor of one list takes that of the other from now on; as ``reroute_ts`` otherwise."""
+    """Makes operations that take a tensor of one list take that of the other; as ``reroute_ts`` otherwise."""
     pairs = [pair for pair in _pairs(ts0, ts1) if pair[0] is not pair[1]]
     moves = [move for a, b in pairs for move in ((a, _uses(b)), (b, _uses(a)))]
     return sum(_move(new, users, can_modify, cannot_modify) for new, users in moves)

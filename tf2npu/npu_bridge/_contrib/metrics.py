@@ -13,5 +13,5 @@ __all__ = ["confusion_matrix", "set_difference", "set_intersection", "set_size",
 def confusion_matrix(
     labels: Any, predictions: Any, num_classes: Any = None, dtype: Any = tf.int32, name: str | None = None, weights: Any = None
 ) -> tf.Tensor:
-    """How often each class (row) was taken for each class (column)."""
+    """The confusion matrix: the number of times that each class (row) was taken for each class (column)."""
     return tf.math.confusion_matrix(labels, predictions, num_classes, dtype, name, weights)

@@ -41,12 +41,12 @@ class Predictor:
 
     @property
     def feed_tensors(self) -> dict[str, Any]:
-        """What can be fed."""
+        """The input tensors, by name."""
         return self._feeds
 
     @property
     def fetch_tensors(self) -> dict[str, Any]:
-        """What is returned."""
+        """The output tensors, by name."""
         return self._fetches
 
 

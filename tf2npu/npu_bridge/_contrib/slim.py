@@ -1,4 +1,4 @@
-"""What ``tf.contrib.slim`` let through besides the names of ``tf_slim``."""
+"""The module of TensorFlow that ``tf.contrib.slim`` let through besides the names of ``tf_slim``."""
 
 from tensorflow.python.ops import variable_scope
 

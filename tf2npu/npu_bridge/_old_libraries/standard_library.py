@@ -24,7 +24,7 @@ _ABCS = (
 
 
 class ArgSpec(NamedTuple):
-    """What ``inspect.getargspec`` gave."""
+    """The result of ``inspect.getargspec``."""
 
     args: list[str]
     varargs: str | None

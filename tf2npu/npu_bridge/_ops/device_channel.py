@@ -22,7 +22,7 @@ def shutdown_system(name: str | None = None) -> tf.Operation:
 
 
 def _channels() -> dict[str, list[tf.DType]]:
-    """What the default graph's channels carry: whoever closes one does not say."""
+    """The dtypes that each channel of the default graph carries, by its name: whoever closes one does not say."""
     known = tf.get_collection_ref("npu_channels")
     if not known:
         known.append({})

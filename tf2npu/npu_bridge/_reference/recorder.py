@@ -1,4 +1,4 @@
-"""Which steps are written, and where: each graph that a script runs counts its own steps, as the device does."""
+"""The choice and the writing of steps: each graph that a script runs counts its own steps, as the device does."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Watched = Callable[[str, Tensors], Any]
 
 
 class Request(NamedTuple):
-    """What a step asks for; steps that ask for the same are those of one graph.  graph: TensorFlow's.  Others: names."""
+    """The request of a step; steps of equal requests are those of one graph.  graph: TensorFlow's.  Others: names."""
 
     graph: Any
     feeds: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Where a step passes: Session.run, Estimator and MonitoredSession come through _do_run, Keras makes a callable from options."""
+"""Hooks on each step: Session.run, Estimator and MonitoredSession come through _do_run, Keras makes a callable from options."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class _Step:
 
 
 def _why_not(array: Any) -> str:
-    """Why a tensor has no file; empty where it has one."""
+    """The reason why a tensor has no file; empty where it has one."""
     if not isinstance(array, np.ndarray):
         return "handles and variants, or not initialised"
     if array.dtype.name == "bfloat16" or (array.dtype.kind in "fiub" and not array.dtype.fields):

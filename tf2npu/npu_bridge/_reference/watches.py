@@ -1,4 +1,4 @@
-"""What TensorFlow's debugger is told to watch: it ends the process where the name of a tensor makes no file name."""
+"""Watches for TensorFlow's debugger: it ends the process where the name of a tensor makes no file name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OWN_FOLDERS = 128
 
 
 class Watches(NamedTuple):
-    """What to watch, how many tensors are not, and whether nodes inside of functions, which nobody can name, are not."""
+    """The tensors to watch, the number of those left out, and whether nodes inside of functions, which nobody can name, are."""
 
     tensors: Tensors
     n_left_out: int = 0
@@ -31,7 +31,7 @@ class Watches(NamedTuple):
 def watches(
     executed: Iterable[Any], feeds: Sequence[str], fetches: Sequence[str], functions: Iterable[Any], folder: Path
 ) -> Watches:
-    """What can be watched of a step.
+    """The watches of a step: all its tensors, or those that the debugger can name a file after.
 
     executed: its operations.  feeds, fetches: names of tensors.  functions: FunctionDefs of the graph, whose nodes TensorFlow may
     put in the place of calls.  folder: where the debugger writes.

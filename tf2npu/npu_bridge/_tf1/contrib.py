@@ -160,7 +160,7 @@ def is_module(path: str) -> bool:
 
 
 def offered(module: ModuleType) -> dict[str, Any]:
-    """What a module offers: its ``__all__``, or else its public names."""
+    """The names that a module offers, with their values: its ``__all__``, or else its public names."""
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     return {name: getattr(module, name) for name in names}
 

@@ -1,4 +1,4 @@
-"""What to write instead of names of TensorFlow 1.15, most of them of tf.contrib, that TensorFlow 2.15 does not have."""
+"""Replacements for names of TensorFlow 1.15, most of them of tf.contrib, that TensorFlow 2.15 does not have."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ _INSTEAD = {
 
 
 def instead_of(path: str) -> str:
-    """What to use in the place of ``tf.contrib.<path>`` or ``tf.<path>``, or "" where only a copy of its code is known."""
+    """The replacement for ``tf.contrib.<path>`` or ``tf.<path>``, or for the longest part of the path that has one; "" where only
+    a copy of its code is known.
+    """
     parts = path.split(".")
     heads = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((_INSTEAD[head] for head in heads if head in _INSTEAD), "")

@@ -1,4 +1,4 @@
-"""What ``tf.keras`` and ``tf.distribute`` of TF 1.15 had and Keras 2.15 dropped."""
+"""Names of ``tf.keras`` and ``tf.distribute`` of TF 1.15 that TensorFlow 2.15 and its Keras dropped."""
 
 from __future__ import annotations
 

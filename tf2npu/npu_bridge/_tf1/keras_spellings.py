@@ -54,7 +54,7 @@ def _load(name: str) -> ModuleType | None:
 
 
 def counterparts(path: str) -> list[dict[str, Any]]:
-    """Where names of ``tensorflow.python.keras.<path>`` are now: the public API first, then Keras' own modules."""
+    """The namespaces where names of ``tensorflow.python.keras.<path>`` are now: the public API first, then Keras' own modules."""
     moved = path
     for old, new in MOVED:
         if path == old or path.startswith(old + "."):

@@ -31,7 +31,7 @@ def unify(journal: Journal) -> None:
 
 
 def public_names() -> list[dict[str, Any]]:
-    """What holds TF1's names: a module and, as some of them have one, TensorFlow's deprecation wrapper around it."""
+    """The namespaces of TF1's names: of a module and, as some of them have one, of TensorFlow's deprecation wrapper around it."""
     modules = [import_module(path) for path in V1_PATHS]
     return [names for module in modules for names in (vars(module), twins.names_of(module))]
 

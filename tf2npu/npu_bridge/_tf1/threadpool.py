@@ -8,7 +8,7 @@ import tensorflow as tf
 
 
 class PrivateThreadPool:
-    """How many threads a dataset has to itself."""
+    """The number of threads that a dataset has to itself, and the parallelism of one operation."""
 
     def __init__(self, num_threads: int, display_name: str | None = None, max_intra_op_parallelism: int = 1) -> None:
         self.num_threads, self.display_name = num_threads, display_name

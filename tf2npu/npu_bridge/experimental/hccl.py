@@ -6,12 +6,12 @@ from hccl.manage.api import get_rank_id, get_rank_size
 
 
 def get_actual_rank_size(group: str = "hccl_world_group") -> int:
-    """How many ranks the group has."""
+    """The number of ranks of the group."""
     return get_rank_size(group)
 
 
 def get_user_rank_size() -> int:
-    """How many ranks the user asked for."""
+    """The number of ranks that the user asked for."""
     return get_rank_size()
 
 

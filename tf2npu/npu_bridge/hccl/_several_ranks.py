@@ -32,7 +32,7 @@ def collective(npu_op: str, inputs: Sequence[tf.Tensor], shape: Any, ranks: Sequ
 
 
 def _only_on_device(first: tf.Tensor, *_: tf.Tensor) -> tf.Tensor:
-    """What TensorFlow itself does with the node: refuse, as the identity would be a silently wrong result."""
+    """Adds what TensorFlow itself runs for the node: an assertion that fails: the identity would be a silently wrong result."""
     why = "collective operations of several ranks run on the device only: in sessions with the NpuOptimizer, and not in float64"
     with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [why])]):
         return tf.placeholder_with_default(first, None)  # no shape: some results have another than `first`

@@ -9,7 +9,7 @@ from npu_bridge._unsupported import refused
 
 
 def embeddingrankid(addr_tensor: tf.Tensor, index: tf.Tensor, row_memory: int = 320, mode: str = "mod") -> tf.Tensor:
-    """Where the rows ``index`` of a table spread over hosts live: rows [rank, address, size] as uint64.
+    """The places of the rows ``index`` of a table spread over hosts: rows [rank, address, size] as uint64.
 
     addr_tensor: [ranks, 3] uint64, rank, first address and size in bytes of each part.  row_memory: bytes of a row.
     mode: 'mod' puts row i on rank i mod ranks, 'order' gives neighbouring rows to one rank.

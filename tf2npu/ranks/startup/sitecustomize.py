@@ -1,4 +1,4 @@
-"""What a process that a launcher of `tf2npu run` starts does first: TensorFlow gets its TF1 meaning when it is imported.
+"""The first work of a process that a launcher of `tf2npu run` starts: TensorFlow gets its TF1 meaning when it is imported.
 
 A script of a host imports TensorFlow before npu_bridge, and TensorFlow 1 is what it finds there. Processes that do without
 TensorFlow stay as they are. Nothing but the standard library is imported here, as this runs in every process.

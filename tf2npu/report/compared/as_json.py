@@ -36,7 +36,7 @@ def _document(found: Comparison) -> dict[str, Any]:
 
 
 def _side(report: Report) -> dict[str, Any]:
-    """What tells the two reports apart."""
+    """The properties of one of the two reports that tell it from the other."""
     n_work = sum(1 for file in report.files for finding in file.new_findings() if label_of_work(file, finding))
     return {
         "tool_version": report.tool_version, "command": report.command, "mode": report.mode, "files": len(report.files),

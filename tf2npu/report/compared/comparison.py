@@ -1,4 +1,4 @@
-"""What became of the work of an earlier report, told finding by finding through the fingerprints of SARIF and baselines."""
+"""The comparison of the work in two reports, finding by finding through the fingerprints of SARIF and baselines."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Group:
 
 
 def compare(before: Report, after: Report) -> Comparison:
-    """What became of the work of `before`. Of both reports the language has to be the same."""
+    """The comparison of the work of two reports, whose language has to be the same."""
     old, new = _work(before), _work(after)
     accepted, was_accepted = _known(after), _known(before)
     fresh = [work for key, work in new.items() if key not in old and key not in was_accepted]
@@ -115,7 +115,7 @@ def grouped(found: Iterable[Work]) -> list[Group]:
 
 
 class _Reasons:
-    """Why work is not in the later report any more."""
+    """The reasons that work is not in the later report any more."""
 
     def __init__(self, after: Report, accepted: set[str]) -> None:
         self._accepted = accepted
@@ -188,6 +188,6 @@ def _by_file(found: Iterable[Work]) -> dict[str, dict[str, Work]]:
 
 
 def by_reason(closed: Iterable[Closed]) -> dict[str, int]:
-    """How many findings were closed for each reason, in the order of REASONS."""
+    """The number of findings that were closed for each reason, in the order of REASONS; without reasons that closed none."""
     counts = Counter(each.reason for each in closed)
     return {reason: counts[reason] for reason in REASONS if counts[reason]}

@@ -53,7 +53,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Part:
-    """What is new, what moved, or what was closed.  reasons: how often each, in words.
+    """The new, the moved or the closed findings.  reasons: how often each, in words.
 
     n_cards_left: sentences that there was no room for.
     """

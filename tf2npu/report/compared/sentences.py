@@ -1,4 +1,4 @@
-"""What a comparison of two reports says in words, in every format alike."""
+"""The sentences of a comparison of two reports, in every format alike."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def effort_left(found: Comparison) -> str:
 
 
 def caveats(found: Comparison) -> Iterator[str]:
-    """Why the reports may differ where nobody has changed a source."""
+    """Sentences about why the reports may differ where nobody has changed a source."""
     before, after = found.before, found.after
     if before.tool_version != after.tool_version:
         yield (

@@ -61,7 +61,7 @@ def _context(
 
 
 def _minutes(view: View, decision: Decision) -> str:
-    """What a decision costs, as the range of the estimate."""
+    """The minutes that a decision costs, as the range of the estimate."""
     settings = view.report.effort
     minutes = minutes_of(decision, settings)
     return view.texts.text(f"{minutes * settings.low:.0f} to {minutes * settings.high:.0f} minutes")

@@ -36,7 +36,7 @@ def pages(view: View) -> Iterable[Page]:
 
 
 def _order(one: tuple[FileReport, Finding, int]) -> int:
-    """What a person has to do, worst first, before the rest, worth knowing first; places of one kind stay in order."""
+    """The sort key of a finding: work, worst first, before the rest, worth knowing first; findings with one key stay in order."""
     file, finding, number = one
     label = "" if number - 1 in file.known else label_of_work(file, finding)
     return LABELS.index(label) if label else len(LABELS) + _REST.index(finding.level)

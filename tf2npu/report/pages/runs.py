@@ -1,4 +1,4 @@
-"""What `tf2npu run` and `tf2npu check` added to the report: a page for each run, the last one first."""
+"""The pages for what `tf2npu run` and `tf2npu check` added to the report: one for each run, the last one first."""
 
 from __future__ import annotations
 

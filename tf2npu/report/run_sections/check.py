@@ -1,4 +1,4 @@
-"""What `tf2npu check` found: a row for each precision mode."""
+"""The results of `tf2npu check`: a row for each precision mode."""
 
 from __future__ import annotations
 

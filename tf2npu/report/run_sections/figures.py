@@ -20,7 +20,7 @@ def seconds(number: float) -> str:
 
 
 def a_second(step_seconds: float) -> str:
-    """How many steps a second that are; "" where there is no time of one."""
+    """The number of steps a second, as text; "" where there is no time of a step."""
     rate = 1 / step_seconds if step_seconds > 0 else 0.0
     return "" if not rate else f"{rate:.0f}" if rate >= 1000 else f"{rate:.3g}"
 

@@ -1,4 +1,4 @@
-"""What the run says about the findings of the files that it ran, and the findings that it adds."""
+"""The proofs of the run for findings of the files that it ran, and the host nodes of which no finding speaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ran on the host: by the user's line where that is known, else by reason."""
+"""The nodes that ran on the host: by the user's line where that is known, else by reason."""
 
 from __future__ import annotations
 

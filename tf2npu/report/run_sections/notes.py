@@ -1,4 +1,4 @@
-"""What the run log says in sentences: of precision, of tuning, of options."""
+"""Sentences of the run log: about precision, tuning and options."""
 
 from __future__ import annotations
 

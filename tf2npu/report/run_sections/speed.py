@@ -1,4 +1,4 @@
-"""How fast each kind of run was, and the memory that it needed."""
+"""The speed of each kind of run, and the memory that it needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who worked when: a row for the compiler, the device, the host and waiting."""
+"""The timeline of a run: a row for the compiler, the device, the host and waiting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much was understood, who touches how many lines, and what was not looked at."""
+"""The coverage: references by what is known, lines by who touches them, and what was not looked at."""
 
 from __future__ import annotations
 

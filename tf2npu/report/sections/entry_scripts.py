@@ -1,4 +1,4 @@
-"""What starts, how far each script has been proven, and what to type."""
+"""The scripts that start the project, how far each has been proven, and the commands to type."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def section(view: View) -> Section | None:
 
 
 def entry_values(view: View, entry: Entry) -> dict[str, Any]:
-    """What a page shows of a script."""
+    """The values that a page shows of a script."""
     texts, file = view.texts, view.files_by_path.get(entry.script.path)
     return {
         "path": entry.script.path,

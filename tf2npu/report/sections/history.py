@@ -1,4 +1,4 @@
-"""How much was left after each conversion, as a line and as a table."""
+"""The work that was left after each conversion, as a line and as a table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def section(view: View) -> Section | None:
 
 
 def label(entries: tuple[HistoryEntry, ...]) -> str:
-    """What the line shows, in one sentence."""
+    """The label of the line, in one sentence: the first, the last and the largest number of places."""
     return (
         f"Places that were left after each of the {len(entries)} conversions that changed it: from {entries[0].places} "
         f"to {entries[-1].places}, at most {max(entry.places for entry in entries)}."

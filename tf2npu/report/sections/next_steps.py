@@ -1,4 +1,4 @@
-"""What to do next, at most five steps."""
+"""The next steps, at most five."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the work is, as pictures: folders and files, workflows and rules, projects; each with its figures as text."""
+"""Pictures of where the work is: folders and files, workflows and rules, projects; each with its figures as text."""
 
 from __future__ import annotations
 

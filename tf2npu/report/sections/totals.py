@@ -1,4 +1,4 @@
-"""How much there is: findings by level, files by status, references to TensorFlow."""
+"""The totals: findings by level, files by status, references to TensorFlow."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def section(view: View) -> Section:
 
 
 def verdict(report: Report) -> str:
-    """What is left, in one sentence."""
+    """The work that is left, in one sentence."""
     left = [[f for n, f in enumerate(file.findings) if n not in file.known and label_of_work(file, f)] for file in report.files]
     n_failed = sum(1 for file in report.files if file.has_failed)
     known = [f"{counted(report.n_known, 'finding')} known from the baseline"] if report.n_known else []

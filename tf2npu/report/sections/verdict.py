@@ -1,4 +1,4 @@
-"""What the report comes to, the hours that are left, and what may go wrong: what a lead reads without scrolling."""
+"""The verdict on the project, the hours that are left, and what may go wrong: what a lead reads without scrolling."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def _share(view: View, estimate: Effort, name: str) -> dict[str, Any]:
 
 
 def _range(settings: EffortSettings) -> str:
-    """Where the two ends of the range come from, in English."""
+    """The explanation of the two ends of the range, in English."""
     own = " Minutes of some rules come from [tool.tf2npu.effort]." if settings.minutes else ""
     return f"The range goes from {settings.low:g} to {settings.high:g} times the sum.{own}"
 
 
 def _risks(view: View) -> list[str]:
-    """What the hours do not tell, in English."""
+    """The risks that the hours do not tell, in English."""
     report, unknown = view.report, numbers(view.report)["unknown"]
     places = sum(decision.n_places for decision in view.decisions if decision.label == "unsupported")
     failed = sum(1 for file in report.files if file.has_failed)

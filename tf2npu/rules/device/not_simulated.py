@@ -62,7 +62,7 @@ def not_in_a_simulated_run(site: Site) -> None:
 
 @lru_cache(maxsize=2)
 def _last_words(*, own_modules: bool) -> frozenset[str]:
-    """What a file must hold to use one of them, so that the names of others need not be looked at.
+    """The last words of the APIs' names outside of tf.contrib: a file with none of them, and without "contrib", uses no such API.
 
     own_modules: with what is below `tensorflow.python`, which most files do not name.
     """

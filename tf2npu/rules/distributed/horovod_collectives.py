@@ -316,7 +316,7 @@ def _advise(site: Site) -> None:
 
 
 def _answer(site: Site) -> None:
-    """What is said to a question about libraries, or with unsafe fixes the answer in its place; no assertion is made to fail."""
+    """Reports a question about libraries, or with unsafe fixes puts the answer in its place; no assertion is made to fail."""
     is_asserted = any(isinstance(ancestor, cst.Assert) for ancestor in site.script.walked.ancestors(site.node))
     if not isinstance(site, Call) or is_asserted or site.name.endswith("threads_supported"):
         site.manual("The NPU uses none of the libraries of Horovod: write False, or take out the code that asks for them.")

@@ -103,7 +103,7 @@ def _is_setting(site: Site, node: cst.BaseExpression) -> bool:
 
 
 def _around(site: Site, node: Any) -> Any:
-    """What takes the value of an expression and may take None; None where a call of Horovod or a comparison takes it."""
+    """The node that takes an expression's value and may take None; None where a call of Horovod or a comparison takes it."""
     parents = site.script.walked.parents
     parent: Any = parents.get(id(node))
     while isinstance(parent, (cst.IfExp, cst.BooleanOperation)) and getattr(parent, "test", None) is not node:

@@ -1,1 +1,1 @@
-"""What the engine asks besides the rules: hooks for a whole file, a fix, or all findings."""
+"""Hooks that the engine asks besides the rules: for a whole file, a fix, or all findings."""

@@ -13,7 +13,7 @@ _DIALECT = "NPU903"
 
 @hooks.keeps_file
 def findings_of_kept_file(script: Script, fixes: list[Fix]) -> list[Finding] | None:
-    """What is said of a file that stays as it is; None when the file is converted.
+    """The findings of a file that stays as it is; None when the file is converted.
 
     A file for TensorFlow 2 gets the findings of the detectors as well. A file of which only another file tells that it is for
     TensorFlow 2 is not mentioned when there is no work in it.
@@ -35,7 +35,7 @@ def _is_work(fix: Fix) -> bool:
 
 
 def _why_left_alone(script: Script) -> Finding | None:
-    """Why a file is not converted although it could be read: a comment asks for it, or it is written for TensorFlow 2."""
+    """The finding on a file that could be read and is not converted: a comment asks for it, or it is for TensorFlow 2."""
     pragma = script.pragmas.whole_file
     if pragma is not None:
         message = "The file is switched off by this comment; it stays as it is."
@@ -51,7 +51,7 @@ def _why_left_alone(script: Script) -> Finding | None:
 
 
 def _told_by_another(dialect: Dialect) -> str:
-    """What is said of a file of which another one tells that it belongs to TensorFlow 2."""
+    """The message on a file of which another one tells that it belongs to TensorFlow 2."""
     if dialect.api == ADAPTER2:
         return (
             f"{dialect.told_by}, which imports this file, uses the TensorFlow 2 adapter (npu_device); the file stays as it is, "
@@ -64,7 +64,7 @@ def _told_by_another(dialect: Dialect) -> str:
 
 
 def _told_here(dialect: Dialect) -> str:
-    """What is said of a file that tells itself that it is written for TensorFlow 2."""
+    """The message on a file that itself tells that it is written for TensorFlow 2, or for its adapter."""
     if dialect.api == ADAPTER2 and dialect.kind != "2":
         return (
             "The file uses the TensorFlow 1 names of the TensorFlow 2 adapter; it stays as it is. To move it, write "
@@ -83,7 +83,7 @@ def _told_here(dialect: Dialect) -> str:
 
 @hooks.after_edits
 def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
-    """What a user of TensorFlow 2 has to know about a script that was converted as one for TensorFlow 1."""
+    """Remarks for a user of TensorFlow 2 on a script that was converted as one for TensorFlow 1."""
     if not edits:
         return []
     dialect = dialect_of(script)

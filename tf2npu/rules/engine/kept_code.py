@@ -15,7 +15,7 @@ _REASONS = {
 
 @hooks.keeps_code
 def reason_to_keep(script: Script, fix: Fix) -> str:
-    """Why the code that a fix takes out has to stay: it gives a name that may be used further on, or other fixes rely on it."""
+    """The reason to keep code that a fix takes out: it gives a name that may be used further on, or other fixes rely on it."""
     for change in fix.changes:
         if change.replaces:
             old = script.text[change.start : change.end]

@@ -94,7 +94,7 @@ def _of_no_version(script: Script, uses: ApiUses, sites: list[tuple[int, int]]) 
 
 
 def _meant(name: str) -> str:
-    """What a name that does not exist may have been meant to be: its neighbours that look like it."""
+    """The advice for a name that does not exist: to write what is meant, with the neighbours that look like it."""
     module, _, last = name.rpartition(".")
     names = [api.name.rpartition(".")[2] for api in table() if api.name.rpartition(".")[0] == module and api.kind != "module"]
     close = [shown(f"{module}.{one}") for one in near_names(last, names, 2)]

@@ -10,7 +10,9 @@ from tf2npu.scanner.script import Script
 
 @hooks.keeps_file
 def what_a_person_is_told(script: Script, fixes: list[Fix]) -> list[Finding] | None:
-    """What is said of a file of Keras or Horovod alone: half a conversion would be neither what it was nor what the NPU takes."""
+    """The findings, without fixes, of a file of Keras or Horovod alone: half a conversion would be neither what it was nor what
+    the NPU takes.
+    """
     is_known = script.path in script.project.files
     if not is_known or script.path in script.project.of_tensorflow or not any(fix.changes for fix in fixes):
         return None

@@ -18,7 +18,7 @@ _RULE = "NPU905"
 
 @hooks.copied_file
 def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[Finding]:
-    """What is said of a script or notebook that is not parsed, when it imports another framework."""
+    """The findings of a script or notebook that is not parsed, when it imports another framework."""
     if not any(module.encode() in data for module in (*OTHER_FRAMEWORKS, *BUILT_ON_TENSORFLOW)):
         return []
     try:

@@ -41,7 +41,7 @@ def _told_once() -> frozenset[str]:
 
 
 def _also_at(first: Finding, others: list[Finding]) -> str:
-    """How a message goes on after what it says of the first place."""
+    """The end of a message that is told at the first of several places: their number, and the others; "" for one place."""
     places = list(dict.fromkeys(place for f in others if (place := _place(f)) != _place(first)))
     named = ", ".join(places[:_MOST]) + (", ..." if len(places) > _MOST else "")
     return TAIL.format(len(places) + 1, named) if places else ""

@@ -12,7 +12,7 @@ _ID = "NPU904"
 
 @hooks.after_edits
 def unused_comments(script: Script, edits: list[Edit]) -> list[Fix]:
-    """What to say about comments that switch off something that does not happen there."""
+    """Findings on comments that switch off something that does not happen there."""
     enabled = [p for p in script.pragmas.unused if p.ids == ("NPU",) or any(script.config.is_enabled(i) for i in p.ids)]
     message = "This comment switches nothing off: no rule has anything to say or to change there. Take it out."
     findings = [Finding(_ID, Level.INFO, script.span(p.start, p.end), message, before=script.text[p.start : p.end])

@@ -80,7 +80,7 @@ def _with_zero(call: Call, steps: str, value: cst.BaseExpression | None) -> str:
 
 
 def _chosen(call: Call, value: cst.BaseExpression | None) -> cst.BaseExpression | None:
-    """What is given for the steps, also through a variable."""
+    """The value that is given for the steps, also through a variable; None where that is not bound to one value alone."""
     if isinstance(value, cst.Name) and value.value != "None":
         bindings = call.scope.lookup(value.value)
         return bindings[0].node if len(bindings) == 1 and bindings[0].kind == "value" else None

@@ -49,7 +49,7 @@ class Context:
 
 
 def context_of(call: Call) -> Context:
-    """What the batch made by this call feeds."""
+    """The use of the batch that this call makes."""
     if _is_endless(call, _receiver(call)):
         return Context("endless")
     scope = call.scope.function
@@ -168,7 +168,7 @@ def feeds_evaluation(call: Call) -> bool:
 
 
 def _under_conditions(call: Call, context: Context) -> Context:
-    """What the conditions around a call make of a parameter that tells training from evaluation."""
+    """The context after the conditions around a call have told a parameter that separates training from evaluation."""
     below: cst.CSTNode = call.node
     for ancestor in call.script.walked.ancestors(call.node):
         if context.kind != "param" or isinstance(ancestor, cst.FunctionDef):
@@ -181,7 +181,7 @@ def _under_conditions(call: Call, context: Context) -> Context:
 
 
 def _told_by(call: Call, test: cst.BaseExpression, holds: bool, conditions: tuple[str, ...]) -> str:
-    """What a test that holds, or does not, says with the conditions that are true in training: "train", "eval" or nothing."""
+    """The role that follows from a test that holds, or does not, and the conditions true in training: "train", "eval" or ""."""
     if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
         return _told_by(call, test.expression, not holds, conditions)
     if isinstance(test, cst.BooleanOperation) and isinstance(test.operator, cst.And if holds else cst.Or):
@@ -209,7 +209,7 @@ def _of_closure(call: Call, scope: Scope) -> Context | None:
 
 @fact
 def _fed_functions(script: Script) -> dict[tuple[int, int], set[str]]:
-    """What functions feed that are given to train, evaluate or predict, by their nodes and the function that does it."""
+    """The roles of functions given to train, evaluate or predict, by the ids of their nodes and of the calling function."""
     found: dict[tuple[int, int], set[str]] = {}
     given = {use for node, where in script.walked.calls for use in _given(node, where)}
     for name, method, where in given:
@@ -288,7 +288,7 @@ def _of_variable(call: Call) -> Context:
 
 @fact
 def _roles_by_names(script: Script) -> dict[tuple[int, frozenset[str]], set[str]]:
-    """What datasets are used for, by the function and the names that hold them; filled where it is asked for."""
+    """The roles of datasets, by the function and the names that hold them; filled where it is asked for."""
     return {}
 
 

@@ -39,7 +39,7 @@ def _is_fed_elsewhere(script: Script, attribute: str) -> bool:
 
 
 def _key(script: Script, node: cst.BaseExpression, scope: Scope) -> Any:
-    """What tells a variable: a name within the scope that has it, an attribute by its text."""
+    """The key of a variable: a name with the scope that has it, an attribute by its text."""
     return (node.value, id(scope.lookup_scope(node.value))) if isinstance(node, cst.Name) else script.tree.source(node)
 
 

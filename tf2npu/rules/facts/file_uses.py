@@ -17,7 +17,7 @@ _OWN = "tensorflow.python."
 
 
 def uses(site: Site, part: Callable[[str], str | None]) -> Iterator[str]:
-    """What the imports and names of a file use; sorted, and as often as it is used.
+    """The names, as `part` gives them, that the imports and references of a file use; sorted, and as often as each is used.
 
     part: from a qualified name to what is to be reported of it, if anything.  A name that is written with its path in
     TensorFlow's own package (`tensorflow.python.ops.gen_nn_ops.relu_grad`) keeps it: it may be there when its public name is not.

@@ -82,7 +82,7 @@ def is_by_loss_scale(division: Division) -> bool:
 
 @fact
 def divisions_of_gradients(script: Script) -> list[Division]:
-    """Where gradients are divided, or multiplied with a reciprocal, in source order."""
+    """The divisions of gradients, and multiplications with a reciprocal, in source order."""
     refs = script.walked.references if "grad" in script.text else []
     found = [_division(script, node, scope) for node, scope in refs if _GRADIENT.search(_last_name(node))]
     return [division for division in found if division is not None]

@@ -108,5 +108,5 @@ def imported_names(site: Site) -> list[str]:
 
 @fact
 def _names_by_import(script: Script) -> dict[int, list[str]]:
-    """What import statements ask for, by their ids; filled where it is asked for."""
+    """The names that import statements ask for, by the statements' ids; filled where it is asked for."""
     return {}

@@ -28,7 +28,7 @@ def deciding_references(script: Script) -> list[int]:
 
 
 def needed_elsewhere(script: Script, start: int, end: int, new: str = "", besides: int = -1) -> str:
-    """Why [start, end) cannot become `new`: "name" it gives a name by `:=`, "decides" other fixes rely on it, "" it can.
+    """The reason that [start, end) cannot be `new`: "name" it gives a name by `:=`, "decides" other fixes rely on it, "" it can.
 
     besides: offset of the one reference that may go.
     """

@@ -1,4 +1,4 @@
-"""Where a session can be closed by an edit: at the process's end, or where the class that holds it is closed."""
+"""Edits that close a session: at the process's end, or where the class that holds it is closed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _is_indented_further(script: Script, line: cst.SimpleStatementLine) -> bool:
 
 @fact
 def _first_at_module_level(script: Script) -> list[int]:
-    """Where the first `import atexit` of the module's own code goes; filled where it is asked for."""
+    """The offset of the statement before the first `import atexit` of the module's own code; filled where it is asked for."""
     return []
 
 

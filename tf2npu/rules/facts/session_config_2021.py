@@ -126,7 +126,7 @@ def _names_horovod(call: Call, node: cst.CSTNode) -> bool:
 
 
 def _tensorflow(call: Call) -> str | None:
-    """How TensorFlow is called where the session is made."""
+    """The name of TensorFlow where the session is made; None where it has none."""
     node: Any = call.node.func
     while isinstance(node, cst.Attribute):
         node = node.value

@@ -27,7 +27,7 @@ _LONGEST_BEFORE = 16
 
 @fact
 def session_uses(script: Script) -> SessionUses:
-    """What a file does with its sessions, gathered where it is first asked for."""
+    """The uses of a file's sessions, gathered where they are first asked for."""
     return SessionUses(script)
 
 
@@ -55,7 +55,7 @@ class SessionUses:
 
     @cached_property
     def _in_with(self) -> Covering:
-        """Where the dot of an attribute may stand that a with statement or an exit stack closes."""
+        """The ranges where the dot of an attribute may stand that a with statement or an exit stack closes."""
         return Covering((match.end() + 1, match.end(1)) for match in _IN_WITH.finditer(self.script.text))
 
     def is_attribute_in_with(self, name: str) -> bool:
@@ -97,7 +97,7 @@ class SessionUses:
 
     @cached_property
     def _words(self) -> dict[str, list[int]]:
-        """Where each word of the text stands."""
+        """The offsets of each word of the text."""
         found: dict[str, list[int]] = {}
         for match in _WORD.finditer(self.script.text):
             found.setdefault(match[0], []).append(match.start())
@@ -110,7 +110,7 @@ class SessionUses:
         return self._answers[question, target]
 
     def _places(self, target: str) -> list[int]:
-        """Where what is assigned to stands in the text, told by that of its words which is seldom used."""
+        """The offsets of an assignment's target in the text, found by that of its words which is seldom used."""
         words = [(match[0], match.start()) for match in _WORD.finditer(target)]
         word, offset = min(words, key=lambda entry: len(self._words.get(entry[0], ())), default=("", 0))
         starts = [place - offset for place in self._words.get(word, ())]

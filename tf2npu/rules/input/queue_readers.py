@@ -194,7 +194,7 @@ def _queue_code(call: Call, tf: str, name: str) -> str:
 
 
 def _several(call: Call, keyword: str, position: int) -> str:
-    """What is given for several components, as the tuple that a dataset wants; "" where it may be one alone."""
+    """The argument for several components, as the tuple that a dataset wants; "" where it may be one alone."""
     value, text = call.value(keyword, position), given(call, keyword, position)
     are_many = isinstance(value, (cst.List, cst.Tuple)) or (isinstance(value, cst.Name) and value.value.endswith("s"))
     return f"tuple({text})" if are_many and text else ""

@@ -179,7 +179,7 @@ def _defaults(call: Call, *values: Any) -> tuple[str, ...] | None:
 
 
 def _passed(call: Call, count: Any, index: Any) -> Iterator[tuple[Call, Any, Any]]:
-    """What each call of the function around that this file has passes for two of its parameters, where both values are such."""
+    """The calls of the function around in this file, with the arguments for two of its parameters, where both values are such."""
     if _defaults(call, count, index) is None:
         return
     script, function = call.script, call.scope.function

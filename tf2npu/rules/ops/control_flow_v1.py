@@ -91,7 +91,7 @@ def control_flow_v1(call: Call) -> None:
 
 
 def _written(call: Call) -> str:
-    """What is called at the start of the program."""
+    """The calls to write at the start of the program; "" where TensorFlow has no name."""
     tf = call.script.tensorflow_name
     return f"{tf}.enable_control_flow_v2()\n{tf}.enable_resource_variables()" if tf else ""
 

@@ -68,7 +68,7 @@ def data_dependent_shape(call: Call) -> None:
 
 
 def _code(call: Call, name: str) -> str:
-    """What has a fixed shape, with the arguments that are given here; "" where they do not tell enough."""
+    """Code with a fixed shape, with the arguments that are given here; "" where they do not tell enough."""
     tf = call.script.tensorflow_name or ("array_ops" if call.source(call.node.func) == "array_ops.where" else "")
     if not tf or call.has_star_args:
         return ""

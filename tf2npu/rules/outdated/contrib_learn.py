@@ -64,7 +64,7 @@ def contrib_learn(site: Site) -> None:
 
 
 def _part(name: str) -> str | None:
-    """What stands below tf.contrib.learn in a qualified name; None for what works, and for modules where nothing is used yet."""
+    """The part of tf.contrib.learn in a qualified name; None for what works, and for modules where nothing is used yet."""
     if not name.startswith(f"{_LEARN}."):
         return None
     below = name.removeprefix(f"{_LEARN}.").partition(".")[0]

@@ -155,7 +155,9 @@ def _mode_of(opening: Call) -> str | None:
 
 
 def _opening(call: Call, value: Any) -> tuple[Any, Scope]:
-    """What a file comes from: the with statement around the call that gives it its name, or what the name is bound to once."""
+    """The expression that a file comes from, and its scope: of the with statement around the call that names it, or the one value
+    of its name.
+    """
     if not isinstance(value, cst.Name):
         return value, call.scope
     for ancestor in call.script.walked.ancestors(call.node):

@@ -1,4 +1,4 @@
-"""What `FLAGS.__flags` held before TensorFlow 1.5: values, where absl keeps an object for each flag."""
+"""Reads of `FLAGS.__flags`, which held values before TensorFlow 1.5, where absl keeps an object for each flag."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def _is_iterator(script: Script, node: Any, scope: Scope) -> bool:
 
 
 def _value(node: Any, scope: Scope) -> tuple[Any, Scope]:
-    """What a name is bound to, where there is one such thing in its scope, or the expression itself."""
+    """The value that a name is bound to, where it is the one in its scope, or the expression itself; with the scope."""
     bindings = scope.lookup(node.value) if isinstance(node, cst.Name) else []
     if len(bindings) == 1 and bindings[0].kind == "value" and bindings[0].scope is not None:
         return bindings[0].node, bindings[0].scope
@@ -218,7 +218,7 @@ def _wrap_in_list(site: Site, made: cst.Call) -> None:
 
 
 def _uses_as_lists(script: Script) -> Iterator[tuple[cst.CSTNode, Any, Scope, tuple[str, ...]]]:
-    """What is done with a value that only a list can do: the place, the value with its scope, and what gives none."""
+    """The uses of a value that only a list allows: the place, the value with its scope, and the functions that give no list."""
     for call, scope in script.walked.calls:
         name = script.name_of(call.func, scope) if call.args else None
         if name == "builtins.len" or name in _ARRAYS:

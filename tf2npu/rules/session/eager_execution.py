@@ -87,7 +87,7 @@ def _session_code(call: Call) -> str:
 
 
 def _gradients_code(call: Call, name: str) -> str:
-    """What gives gradients and variables in pairs, as the function of eager execution does."""
+    """Code that gives gradients and variables in pairs, as the function of eager execution does; "" where none is known."""
     tf, loss = call.script.tensorflow_name, call.args[0].value if len(call.args) == 1 and not call.has_star_args else None
     if name != "contrib.eager.implicit_gradients" or not tf or not can_be_repeated(loss):
         return ""

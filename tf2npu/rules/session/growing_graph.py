@@ -175,7 +175,7 @@ def _loops_with_new_graph(script: Script) -> dict[int, bool]:
 
 
 def _makers(call: Call, node: cst.CSTNode, scope: Scope) -> Iterator[str]:
-    """What in an expression makes ops, as people write it."""
+    """The functions called in an expression that make ops, as people write them."""
     for inner, where in call.script.calls_in(*call.script.tree.span(node)):
         name = call.script.name_of(inner.func, where)
         if name is None:
@@ -193,7 +193,7 @@ def _makes_ops(name: str) -> bool:
 
 
 def _made_by_name(call: Call, fetches: Any, loops: list[cst.CSTNode]) -> Iterator[str]:
-    """What makes the ops behind names that are bound in one of the loops only."""
+    """The functions that make the ops behind names that are bound in one of the loops only."""
     spans = [call.script.tree.span(loop) for loop in loops]
     for name in _names_in(fetches):
         bindings = call.scope.lookup(name)

@@ -87,7 +87,7 @@ def _close(call: Call, assign: cst.Assign, why: str) -> None:
 
 
 def why_open(call: Call) -> str:
-    """What there is to say of a session that stays open, or nothing."""
+    """The remark on a session that stays open; "" for none."""
     parents = call.script.walked.parents
     parent: Any = parents.get(id(call.node))
     while isinstance(parent, _PASSED_THROUGH):
@@ -109,7 +109,7 @@ def why_open(call: Call) -> str:
 
 
 def _open_target(call: Call, assign: cst.Assign) -> str:
-    """What a session is assigned to, unless that is closed, used in a with statement or handed on."""
+    """The target that a session is assigned to; "" where that is closed, used in a with statement or handed on."""
     if len(assign.targets) != 1:
         return ""
     target, uses = call.source(assign.targets[0].target), session_uses(call.script)
@@ -142,12 +142,12 @@ def _given_by_a_function(call: Call) -> str:
 
 @fact
 def _said_of_functions(script: Script) -> dict[tuple[str, int], str]:
-    """What there is to say of sessions that functions give, by their names and classes; filled where it is asked for."""
+    """The remarks on sessions that functions give, by their names and classes; filled where it is asked for."""
     return {}
 
 
 def _open_where_used(call: Call, name: str) -> str:
-    """What there is to say of the session that a function of this name gives, by the first place that leaves it open."""
+    """The remark on the session that a function of this name gives, on the first call that leaves it open; "" for none."""
     script = call.script
     for node in session_uses(script).calls_by_name.get(name, ()):
         assign = script.walked.parents.get(id(node))

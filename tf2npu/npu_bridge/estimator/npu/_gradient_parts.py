@@ -1,4 +1,4 @@
-"""Which rank updates which weights, for weight-update sharding."""
+"""The division of gradients and their weights among ranks, for weight-update sharding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the job's environment says."""
+"""The description of the job in the environment."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ class NPUBasics:
 
     @property
     def jobinfo(self) -> JobInfo:
-        """What the environment says of the job."""
+        """The job as the environment describes it."""
         return self._jobinfo
 
     def size(self) -> int:
-        """How many ranks the job has."""
+        """The number of ranks of the job."""
         return int(self._jobinfo._rank_size)
 
 

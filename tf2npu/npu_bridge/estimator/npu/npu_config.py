@@ -20,7 +20,7 @@ from tensorflow.python.client.session import BaseSession
 
 
 class NpuExecutePlacement(Enum):
-    """Where an operation or a variable is placed."""
+    """The place of an operation or a variable."""
 
     ALL = "all"
     CUBE = "cube"
@@ -39,7 +39,7 @@ class ProfilingConfig:
 
 
 class MemoryConfig:
-    """How the device cleans and plans memory."""
+    """Policies of the device for cleaning and planning memory."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class MemoryConfig:
 
 
 class DumpConfig:
-    """What the device writes of the tensors it computes."""
+    """Options of the dump of tensors that the device computes."""
 
     def __init__(
         self,

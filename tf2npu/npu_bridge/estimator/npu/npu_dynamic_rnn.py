@@ -15,7 +15,7 @@ _DIRECTIONS = (DYNAMIC_RNN_UNIDIRECTION, DYNAMIC_RNN_BIDIRECTION, DYNAMIC_RNN_RE
 
 
 class _DynamicBasic(tf.layers.Layer):
-    """What the three layers share: options, their limits, and the sequence lengths."""
+    """Base class of the three layers: options, their limits, the input size, and the initial state."""
 
     def __init__(self, hidden_size: int, dtype: Any, direction: str, name: str, **options: Any) -> None:
         super().__init__(name=name, dtype=tf.as_dtype(dtype))
@@ -83,7 +83,7 @@ class DynamicRNN(_DynamicBasic):
 
     @property
     def forget_bias(self) -> float:
-        """What is added to the forget gate."""
+        """The number that is added to the forget gate."""
         return self._forget_bias
 
     def build(self, input_shape: tf.TensorShape) -> None:

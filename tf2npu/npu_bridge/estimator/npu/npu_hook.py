@@ -211,7 +211,7 @@ class NPUInfeedOutfeedSessionHook(tf.train.SessionRunHook):
                 return
 
     def take(self, values: Any) -> None:
-        """What to do with one set of values; nothing here."""
+        """Takes one set of values; does nothing with it here."""
 
     def end(self, session: tf.Session) -> None:
         """Close the channel and wait for the thread."""

@@ -1,4 +1,4 @@
-"""How large the loss scale is and how it changes."""
+"""Loss scales that stay, and those that change with the steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_SCALE = 3.4e38
 
 
 class LossScaleManager(abc.ABC):
-    """What an optimizer asks of a loss scale.  Source: tf.contrib.mixed_precision.LossScaleManager of TF 1.15."""
+    """Interface of a loss scale for an optimizer.  Source: tf.contrib.mixed_precision.LossScaleManager of TF 1.15."""
 
     @abc.abstractmethod
     def get_loss_scale(self) -> tf.Tensor:

@@ -120,7 +120,7 @@ def npu_close() -> None:
 
 
 def set_device_sat_mode(mode: int) -> None:
-    """How overflow of fp16 shows: 0 saturates, 1 gives infinities and NaN.  ValueError for another mode.
+    """Sets how overflow of fp16 shows: 0 saturates, 1 gives infinities and NaN.  ValueError for another mode.
 
     When nobody asks, sessions that let nodes run in fp16 do as the chip, and all others give infinities.
     """

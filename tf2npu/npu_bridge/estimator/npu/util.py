@@ -127,7 +127,7 @@ def convert_bool_to_int(value: bool) -> int:
 
 
 def get_ranksize() -> str:
-    """How many ranks take part, as text: RANK_SIZE, else CM_WORKER_SIZE, else '1'.
+    """The number of ranks that take part, as text: RANK_SIZE, else CM_WORKER_SIZE, else '1'.
 
     Raises: ValueError when both are set.
     """
