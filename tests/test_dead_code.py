@@ -11,6 +11,7 @@ from tools import dead_code
 def checked(tmp_path, monkeypatch, capsys):
     """Checks a package that consists of one file, with exceptions; returns the exit code and what was printed."""
     monkeypatch.setattr(dead_code, "ROOT", tmp_path)
+    monkeypatch.setattr(dead_code, "READ", ("tf2npu",))
     monkeypatch.setattr(dead_code, "EXCEPTIONS", tmp_path / "dead_code.toml")
 
     def check(source: str, names: str = "") -> tuple[int, str]:
