@@ -29,7 +29,7 @@ CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter
 READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -74,7 +74,7 @@ new-rule: $(STAMP)
 new-kernel: $(STAMP)
 	$(PYTHON) -m tools.new_kernel $(OP) $(if $(TOPIC),--topic $(TOPIC)) $(if $(FILE),--file $(FILE))
 
-lint: ruff mypy imports layout
+lint: ruff mypy imports layout dead-code
 
 ruff: $(STAMP)
 	$(VENV)/bin/ruff check .
@@ -88,6 +88,9 @@ imports: $(STAMP)
 
 layout: $(STAMP)
 	$(PYTHON) -m tools.layout
+
+dead-code: $(STAMP)
+	$(PYTHON) -m tools.dead_code
 
 unit: $(STAMP)
 	$(PYTHON) -m pytest $(WORKERS) --ignore=tests/shim

@@ -8,7 +8,10 @@ from functools import cache
 from importlib.util import find_spec
 from types import FrameType
 
-_LIBRARIES = ("npu_bridge", "hccl", "npu_runtime", "tf2npu", "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim")
+_LIBRARIES = (
+    "npu_bridge", "hccl", "npu_runtime", "npu_formats", "tf2npu",
+    "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim",
+)  # fmt: skip
 
 
 @cache

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,8 +55,3 @@ def least_rules(
 
     candidates = [search.Candidate(rule, rule[:_TOPIC]) for rule in rules_with_edits(converted)]
     return search.minimal_subset(candidates, mends, may_go_on)
-
-
-def settings_without(rules: Iterable[str]) -> str:
-    """The lines of pyproject.toml that leave rules out of every conversion of a project."""
-    return f"[tool.tf2npu]\nignore = {json.dumps(sorted(rules))}\n"

@@ -51,7 +51,6 @@ class Entry:
     kind: str
     signature: str = ""
     bases: list[str] = field(default_factory=list)
-    is_deprecated: bool = False
     names: list[str] = field(default_factory=list)
     private: list[str] = field(default_factory=list)
     members: dict[str, tuple[str, str]] = field(default_factory=dict)  # name -> kind, signature
@@ -72,14 +71,14 @@ def read_inventory(path: Path) -> list[Entry]:
     entries: dict[str, Entry] = {}
     owner = Entry("", "")
     for line in path.read_text(encoding="utf-8").splitlines():
-        name, kind, signature, bases, deprecated, others = (line.split("\t") + [""] * 5)[:6]
+        name, kind, signature, bases, _, others = (line.split("\t") + [""] * 5)[:6]
         head, _, member = name.rpartition(".")
         if name.startswith(".") or (head in entries and entries[head].kind == "class" and kind != "class"):
             (owner if name.startswith(".") else entries[head]).members.setdefault(member, (kind, signature))
             continue
         names = [name] + [n for n in others.split() if ".python." not in n]
         private = sorted({_one_keras(n) for n in others.split() if ".python." in n} - {*names})
-        entry = Entry(name, kind, signature, bases.split(), bool(deprecated), names, private)
+        entry = Entry(name, kind, signature, bases.split(), names, private)
         entries[name] = entry
         owner = entry if kind == "class" else owner
     return list(entries.values())

@@ -6,9 +6,12 @@ import errno
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from npu_formats.files.directory import Directory
+
+with suppress(ImportError):  # Windows has no such locks; where there are, a process may become a user who cannot read Python
+    import fcntl
 
 log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.05
@@ -34,8 +37,6 @@ def exclusive(folder: Directory, *, patience_seconds: float = 0.0) -> Iterator[N
 
 def take(folder: Directory, patience_seconds: float = 0.0) -> None:
     """Lock a folder until `release`, or until its descriptor is closed.  Raises: Busy."""
-    import fcntl
-
     deadline = time.monotonic() + patience_seconds
     while True:
         try:
@@ -52,6 +53,4 @@ def take(folder: Directory, patience_seconds: float = 0.0) -> None:
 
 def release(folder: Directory) -> None:
     """Let others in."""
-    import fcntl
-
     fcntl.flock(folder.fileno(), fcntl.LOCK_UN)

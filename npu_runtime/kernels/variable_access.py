@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime.device.variable import Variable
-from npu_runtime.errors import FailedPrecondition, InvalidArgument, NotFound
+from npu_runtime.errors import FailedPrecondition, NotFound
 from npu_runtime.graph.spec import Shape, Spec
 
 
@@ -61,9 +61,3 @@ def absent(variable: Variable) -> str:
 def result(variable: Variable) -> Variable | tuple[()]:
     """What an updating op returns: its ref, or nothing for a resource."""
     return variable if variable.is_ref else ()
-
-
-def require_scalar(**inputs: np.ndarray) -> None:
-    for name, given in inputs.items():
-        if given.ndim:
-            raise InvalidArgument(f"{name} is not a scalar: {shape_text(given.shape)}")

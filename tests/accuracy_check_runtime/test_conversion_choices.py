@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.accuracy_check_conversion import least_rules, places_of, rules_with_edits, settings_without
+from tf2npu.accuracy_check_conversion import least_rules, places_of, rules_with_edits
 from tf2npu.config import load_config
 from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run
 
@@ -25,6 +26,11 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     sess.run(train, {x: [[1.0, 2.0, 3.0]] * 4})
 """
+
+
+def settings_without(rules) -> str:
+    """The lines of pyproject.toml that leave rules out of every conversion of a project."""
+    return f"[tool.tf2npu]\nignore = {json.dumps(sorted(rules))}\n"
 
 
 @pytest.fixture

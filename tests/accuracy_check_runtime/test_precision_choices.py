@@ -85,7 +85,12 @@ def trial(network: Network, verify: str = "off") -> Iterator[Trial]:
     run_log().clear()
 
 
-@pytest.mark.whole(but=("product_mixed", "variance_mixed", "three_mixed", "epsilon_forced", "exponential_mixed"))
+@pytest.mark.whole(
+    but=(
+        "product_mixed",
+        "epsilon_forced",
+    )
+)
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.name)
 def test_the_nodes_of_a_planted_fault_are_found_and_their_file_mends_it(network: Network, tmp_path: Path, record_property: Any):
     with trial(network) as one:

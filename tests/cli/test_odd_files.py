@@ -6,8 +6,8 @@ import os
 import pytest
 
 from tests.cli.test_convert import file_in, report_of, tree
+from tests.report.applied_changes import apply_changes
 from tf2npu.findings import Span
-from tf2npu.report.changes import apply_changes
 from tf2npu.report.model import Change
 
 BODY = "import tensorflow as tf\nwith tf.Session() as s:\n    s.run(**k)\n"

@@ -25,8 +25,8 @@ SHAPES = sorted(SOURCES.keys() - NESTED - {"characters of a string"})
 
 SIZES = (1, 80, 160) if IS_WHOLE else (1, 30, 60)
 """Sizes of the sources. What the first takes, every conversion does: it is taken off the work of both others."""
-SIZES_OF = {} if IS_WHOLE else {"meanings of one name": (1, 12, 24)}
-"""Of shapes of which one more takes a second under the trace."""
+SLOW = "meanings of one name"
+"""A shape of which one more takes a second under the trace."""
 
 
 def lines_run(work) -> int:
@@ -47,12 +47,13 @@ def lines_run(work) -> int:
     return count
 
 
+@pytest.mark.whole(but=[shape for shape in SHAPES if shape != SLOW])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_work_grows_with_the_source(shape):
     make, _ = SOURCES[shape]
     name = "x.ipynb" if shape == "cells of a notebook" else "x.py"
     convert_source(make(2), name)  # what is made once a process
-    small, one, two = (lines_run(partial(convert_source, make(n), name)) for n in SIZES_OF.get(shape, SIZES))
+    small, one, two = (lines_run(partial(convert_source, make(n), name)) for n in SIZES)
     assert math.log2((two - small) / (one - small)) < 1.15
 
 

@@ -56,6 +56,7 @@ def documented(errors: dict[str, float], left_out: dict[str, float]) -> list[str
     return [name for name in errors if said.get(name) != wanted(name)]
 
 
+@pytest.mark.whole()
 def test_a_step_of_resnet101_takes_its_published_time():
     """`make whole` looks at the others, the fit and the document: it compiles eight networks."""
     target = next(target for target in NETWORKS if target.workload == "resnet101")

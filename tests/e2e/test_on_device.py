@@ -37,7 +37,7 @@ def host_work(executed: dict) -> dict[str, list[str]]:
     return {name: types for name, (op, types) in executed.items() if op != "Const" and not name.startswith(plumbing)}
 
 
-@pytest.mark.whole(but=("lenet_estimator", "keras_cnn"))
+@pytest.mark.whole(but=("keras_cnn",))
 def test_the_printed_host_nodes_are_what_tensorflow_executed(trained):
     _, record = trained
     assert record["n_steps"] >= N_STEPS
@@ -56,7 +56,7 @@ def test_no_floating_point_op_is_left_to_the_host(trained):
         assert record["host_flops"] == 0
 
 
-@pytest.mark.whole(but=("alexnet_session", "keras_cnn"))
+@pytest.mark.whole(but=("keras_cnn",))
 def test_the_work_is_what_tensorflows_profiler_counts(trained, tmp_path, record_property):
     """Within 2 % over the ops that the profiler counts; it has no figure for LRN, nor for the optimizers' updates."""
     program, record = trained

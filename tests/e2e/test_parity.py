@@ -23,7 +23,13 @@ def tolerances(name: str) -> list[float]:
     return [max(STATED_TOLERANCE, 3 * spread) for spread in accumulate(spreads, max)]
 
 
-@pytest.mark.whole(but=("alexnet_session", "keras_cnn", "mlp_feed_dict", "monitored_training", "keras_two_inputs"))
+@pytest.mark.whole(
+    but=(
+        "keras_cnn",
+        "mlp_feed_dict",
+        "monitored_training",
+    )
+)
 @pytest.mark.parametrize("program", EVERY_PROGRAM, ids=lambda program: program.name)
 def test_first_losses_agree(program: ProgramUnderTest, converted, tmp_path, record_property):
     original = record_losses(program, "plain", "save", program.source, tmp_path)

@@ -23,6 +23,7 @@ def exported(run: DeviceRun, folder: Path, name: str) -> Path:
     return found
 
 
+@pytest.mark.whole(but=("a rank of two",))
 @pytest.mark.parametrize(
     "run",
     [runs.lenet_run(3), runs.three_graphs(3), runs.two_ranks(3)[1]],

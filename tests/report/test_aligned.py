@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 import tf2npu
 from tests.report import samples
+from tests.report.applied_changes import apply_changes
 from tf2npu.findings import Span, Status
 from tf2npu.report.aligned import compare
-from tf2npu.report.changes import apply_changes, changes_by_line
+from tf2npu.report.changes import changes_by_line
 from tf2npu.report.code_table import code_html, line_html, runs
 from tf2npu.report.file_parts import n_left_out, parts_of
 from tf2npu.report.highlight import highlight, highlight_ranges

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from tensorflow.python.ops import control_flow_ops
 
 Tensor = Any
 DEEPEST = 5
@@ -94,6 +95,8 @@ class _Drawing:
             self.conditional, self.conditional, self.case, self.loop, self.waiting, self.waiting, self.sum, self.product,
             self.checked, self.printed, self.called,
         ]  # fmt: skip
+        if not self.made.is_functional:
+            kinds.append(self.switched)
         return self.rng.choice(kinds)(depth)
 
     def leaf(self) -> Tensor:
@@ -225,6 +228,13 @@ class _Drawing:
     def conditional(self, depth: int) -> Tensor:
         return tf.cond(self.predicate(), self.branch(depth - 1), self.branch(depth - 1))
 
+    def switched(self, depth: int) -> Tensor:
+        """What a program of before tf.cond had: a Switch whose sides meet in a Merge, outside of any conditional's context."""
+        dead_if_true, dead_if_false = control_flow_ops.switch(self.value(depth - 1), self.predicate())
+        with tf.control_dependencies([dead_if_true] if self.rng.random() < 0.5 else []):
+            one = tf.identity(dead_if_true) if self.rng.random() < 0.5 else self.python(dead_if_true)
+        return control_flow_ops.merge([one, dead_if_false * 0.5])[0]
+
     def case(self, depth: int) -> Tensor:
         pairs = [(self.predicate(), self.branch(depth - 1)) for _ in range(self.rng.randint(1, 3))]
         if self.rng.random() < 0.3:
@@ -237,6 +247,7 @@ class _Drawing:
     def loop(self, depth: int) -> Tensor:
         times = self.rng.choice([lambda: self.rng_times, lambda: self.n])()
         start = self.value(depth - 2)
+        turns = self.rng.choice([1, 10])
         self.loops += 1
 
         def body(i: Tensor, total: Tensor) -> tuple[Tensor, Tensor]:
@@ -247,7 +258,7 @@ class _Drawing:
             return self.inside(build)
 
         try:
-            return tf.while_loop(lambda i, total: i < times, body, [tf.constant(0), start], parallel_iterations=1)[1]
+            return tf.while_loop(lambda i, total: i < times, body, [tf.constant(0), start], parallel_iterations=turns)[1]
         finally:
             self.loops -= 1
 

@@ -54,7 +54,12 @@ def _sums() -> list[np.ndarray]:
         return session.run(made)
 
 
-@pytest.mark.whole(but=("default", "by size", "unfused"))
+@pytest.mark.whole(
+    but=(
+        "default",
+        "by index",
+    )
+)
 @pytest.mark.parametrize(
     ("fusion", "split"),
     [

@@ -220,7 +220,12 @@ def test_a_run_written_to_a_file_says_the_same_in_a_report_that_is_elsewhere(pro
     assert from_file == marks(project)
 
 
-@pytest.mark.whole(but=("truncated", "newer", "foreign"))
+@pytest.mark.whole(
+    but=(
+        "truncated",
+        "deep",
+    )
+)
 @pytest.mark.parametrize(
     ("damage", "told"),
     [

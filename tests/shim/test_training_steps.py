@@ -77,6 +77,15 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.whole(
+    but=(
+        "several runs a step",
+        "an optimizer of assignments",
+        "no training",
+        "an Estimator",
+        "Keras",
+    )
+)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_training_steps_are_those_that_tensorflow_counts(name: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPTS[name])

@@ -74,6 +74,7 @@ def _losses(done: CompletedProcess) -> list[float]:
     return [float.fromhex(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("loss")]
 
 
+@pytest.mark.whole()
 def test_without_the_option_a_bank_is_neither_read_nor_written(run, tmp_path):
     (tmp_path / "bank").mkdir()
     (tmp_path / "bank" / BANK).write_text("{")
@@ -89,6 +90,7 @@ def _times(folder: Path) -> dict[str, float]:
         return {row["Op Name"]: float(row["Task Duration(us)"]) for row in csv.DictReader(stream)}
 
 
+@pytest.mark.whole()
 def test_a_profile_has_the_tuned_times(run, tmp_path):
     profiled = {"PROFILING_MODE": "true"}
     times = {}

@@ -19,8 +19,6 @@ ALGORITHMS = (
     "StandardDeviation", "MeanAbsoluteError", "RootMeanSquareError", "MaxRelativeError", "MeanRelativeError",
 )  # fmt: skip
 """The columns, in their order."""
-OF_BOOLEANS = ("CosineSimilarity", "RelativeEuclideanDistance")
-"""What is tried for boolean tensors."""
 NOT_COMPUTED = "NaN"
 """The text where there is no figure.  A figure that is no number is printed as `nan` or `inf`."""
 ZERO_BELOW = np.float32(np.finfo(np.float64).eps)

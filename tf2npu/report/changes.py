@@ -48,12 +48,6 @@ def splice(text: str, edits: list[Edit]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def apply_changes(text: str, changes: list[Change]) -> str:
-    """`text` with all changes applied."""
-    lines = Lines(text)
-    return splice(text, [offsets_of(lines, change) for change in changes])
-
-
 def offsets_of(lines: Lines, change: Change) -> Edit:
     """The change as character offsets into the text."""
     span = change.span

@@ -286,14 +286,3 @@ class Resolver:
         if not rest and names:
             return "None" if "None" in names else _CYCLE
         return None
-
-    def user_base(self, name: str | None) -> str | None:
-        """Qualified name of the first known base of a class of this file ("user:N" or "user:N()")."""
-        seen: set[str] = set()
-        while name is not None and name.startswith("user:") and name not in seen:
-            seen.add(name)
-            node, outer, _ = self.walked.classes[int(name[5:].removesuffix("()"))]
-            names = [self.qualify(arg.value, outer) for arg in node.bases]
-            known = [n for n in names if n is not None and n != "builtins.object"]
-            name = known[0] if known else None
-        return name

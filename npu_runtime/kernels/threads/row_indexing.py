@@ -239,8 +239,3 @@ def _ranks(places: np.ndarray, first_of_each: np.ndarray) -> tuple[np.ndarray, n
 def as_items(x: np.ndarray) -> np.ndarray:
     """(..., n) as (...): each run of the last axis, which is contiguous, as one opaque item that numpy moves whole."""
     return x.view(f"V{x.itemsize * x.shape[-1]}")[..., 0]
-
-
-def as_rows(array: np.ndarray, n_rows: int) -> np.ndarray:
-    """A contiguous array seen as n_rows rows, also when it is empty."""
-    return array.reshape(n_rows, array.size // n_rows if n_rows else 0)

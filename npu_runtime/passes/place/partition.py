@@ -34,9 +34,6 @@ class Partition:
     def has_branches(self) -> bool:
         return any(self.liveness.values())
 
-    def device_times(self) -> list[int]:
-        return sorted({t for t in self.times.values() if t % 2})
-
 
 def partition(graph: Graph, groups: DisjointSets) -> Partition:
     """Assign every node its segment; nodes of one atomic group get one host call.

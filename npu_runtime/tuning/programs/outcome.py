@@ -62,11 +62,6 @@ class Outcome:
         members = dict.fromkeys(member for op in task.ops for member in op.members)
         self.operators.setdefault(task.name, tuple(members))
 
-    @property
-    def gain_us(self) -> float:
-        """Microseconds that the default takes longer."""
-        return self.default_us - self.after_us
-
 
 def is_shown(before_us: float, after_us: float) -> bool:
     """Whether a gain shows in per cent with two decimals."""

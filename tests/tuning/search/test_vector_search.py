@@ -33,6 +33,7 @@ def test_every_schedule_of_the_space_fits_and_the_default_is_one(name: str):
     assert all(read_schedule(schedule_record(schedule), chip) == schedule for schedule in schedules)
 
 
+@pytest.mark.whole()
 @pytest.mark.one_python
 def test_two_hundred_vector_works_come_near_the_fastest_schedule():
     assert len(drawn_vector_works()) == 200
