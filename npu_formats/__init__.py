@@ -1,1 +1,1 @@
-"""What the tool, the shims and the simulated device tell each other: it imports none of them."""
+"""The formats and files that the tool, the shims and the simulated device share: it imports none of them."""

@@ -1,4 +1,4 @@
-"""What `tf2npu predict` asks of the simulated device, as the environment hands it to the process of the script."""
+"""The request of `tf2npu predict` to the simulated device, as the environment hands it to the process of the script."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Directory:
     # Looking
 
     def lstat(self, path: str) -> os.stat_result | None:
-        """What stands at a path itself; None where nothing does, or where it lies behind something that is no folder."""
+        """The status of a path itself; None where nothing stands there, or where it lies behind something that is no folder."""
         try:
             if not path:
                 return os.fstat(self._descriptor)
@@ -121,7 +121,7 @@ class Directory:
         return sorted(os.listdir(self._folder(path)))
 
     def readlink(self, path: str) -> str:
-        """Where a link points."""
+        """The target of a link."""
         folder, name = self._parent(path)
         return os.readlink(name, dir_fd=folder)
 

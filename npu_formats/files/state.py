@@ -1,4 +1,4 @@
-"""Where the tool keeps what it knows of a tree: in the user's state folder, never in the tree.
+"""The records that the tool keeps of a tree: in the user's state folder, never in the tree.
 
 A record inside the tree could have come with it (git checks out links, and files as the user's own), so nothing there is
 believed. `STATE/tf2npu/trees/HASH/` belongs to the folder with the real path that HASH stands for, and is closed to others.
@@ -52,7 +52,7 @@ def home_folder() -> Path:
 
 
 def tree_state(tree: Path, *, make: bool = False) -> Directory | None:
-    """What is known of the folder `tree`; None where nothing is, unless it is to be made.  Raises: NoState."""
+    """The record of the folder `tree`; None where there is none, unless it is to be made.  Raises: NoState."""
     real = Path(os.path.realpath(tree))
     try:
         with _opened(real, make) as state:
@@ -79,7 +79,7 @@ def remove_tree_state(tree: Path) -> None:
 
 
 def _name_of(real: Path) -> str:
-    """Where the record of a folder with this real path is, in the state folder."""
+    """The path in the state folder of the record of a folder with this real path."""
     return f"{_TREES}/{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}"
 
 

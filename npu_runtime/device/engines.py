@@ -49,7 +49,7 @@ def engine_of(op: str, attrs: Mapping[str, Any], unit: str, chip: Chip) -> str:
 
 
 def stream_limits(option: str) -> tuple[dict[str, int], tuple[str, ...]]:
-    """How many streams each engine may use at once, and what to tell the user of parts that say nothing.
+    """The number of streams that each engine may use at once, and notes for the user on parts that are left out.
 
     option: "DNN_VM_AICPU:10,AIcoreEngine:1", as the session option stream_max_parallel_num has it.
     """

@@ -38,7 +38,7 @@ class DeviceOp:
 
 @dataclass(frozen=True)
 class OpOnDevice:
-    """How a TensorFlow op runs on the device.
+    """The mapping of a TensorFlow op to the device.
 
     device_op: its operator, "" for an op without one.  forms: operators that passes of the graph engine make of that one, by
     whose names scripts may mean it.  inputs, outputs: positions that take the operator's type, None for all

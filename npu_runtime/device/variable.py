@@ -22,7 +22,7 @@ reshaped: dict[str, tuple[Extents, tuple[int, ...]]] = {}
 
 
 class Container:
-    """Where the resource variables of a session are.
+    """The container of the resource variables of a session.
 
     is_used: whether any of them ever had a value; before that TensorFlow names the container as what is missing.
     """
@@ -54,7 +54,7 @@ class Variable:
 
     @classmethod
     def of_node(cls, name: str, dtype: np.dtype, is_ref: bool, declared: Extents | None, container: Container) -> Variable:
-        """What a variable's node declares.  declared: None for a shape of unknown rank.
+        """The variable that a node declares.  declared: None for a shape of unknown rank.
 
         A ref variable takes unknown rank for a scalar, and one without elements has its value from the start.
         Source: TensorFlow's core/kernels/variable_ops.cc and Tensor::IsInitialized.

@@ -33,7 +33,7 @@ WORTH_SHARING = 0.95
 
 @dataclass(frozen=True)
 class Setting:
-    """How a run is made.  alone: positions of the steps that one thread runs.  is_beside: whether some run beside others."""
+    """The setting of a run.  alone: positions of the steps that one thread runs.  is_beside: whether some run beside others."""
 
     alone: frozenset[int] = frozenset()
     is_beside: bool = True
@@ -57,7 +57,7 @@ class Trials:
 
     @property
     def settled(self) -> Setting | None:
-        """What was found, once it was."""
+        """The best setting, once it was found; None before."""
         return self._search.found
 
     def run(self, bound: Bound, go: Callable[[Bound, bool], None]) -> bool:

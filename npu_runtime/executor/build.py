@@ -39,7 +39,7 @@ STRUCTURAL: Mapping[str, Callable[..., Any]] = {
 
 
 class HostBinding(NamedTuple):
-    """How one host call is made: `function` takes the values of `feeds` and returns those of `fetches`.
+    """One host call: `function` takes the values of `feeds` and returns those of `fetches`.
 
     waits: values of which only counts whether they are dead; what they hold, the host knows better.
     """
@@ -51,7 +51,7 @@ class HostBinding(NamedTuple):
 
 
 class State(NamedTuple):
-    """What outlives a program. variable(node): the Variable behind a node; generator(name): a node's private dict."""
+    """State that outlives a program.  variable(node): the Variable behind a node.  generator(name): a node's private dict."""
 
     variable: Callable[[Node], Variable]
     generator: Callable[[str], dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Where NaN comes from: the first node of a step that makes one out of inputs that hold none.
+"""The origins of NaN: the first nodes of a run that make one out of inputs that hold none.
 
 For option `track_nan`. Every value is looked at before and after every kernel, so steps take longer; nothing is fused then, so
 that the node named is one of the user's graph.

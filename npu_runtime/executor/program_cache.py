@@ -62,7 +62,7 @@ class ProgramCache:
             return self._use(self._wanted(shapes))
 
     def wanted(self, shapes: Shapes) -> Extents:
-        """What to compile for: these shapes themselves, or with None for what has varied."""
+        """The extents to compile for: these shapes themselves, or with None for extents that have varied."""
         with self._lock:
             return self._wanted(shapes)
 
@@ -135,6 +135,6 @@ def is_open(extents: Extents) -> bool:
 
 
 def _common(a: Extents, b: Extents) -> Extents | None:
-    """What both are, with None where they differ; None where a tensor's rank does."""
+    """The extents of both, with None for those that differ; None where a tensor's rank differs."""
     found = tuple(common(x, y) for x, y in zip(a, b, strict=True))
     return None if None in found else tuple(shape for shape in found if shape is not None)

@@ -33,7 +33,7 @@ def run_step(function: Callable[..., Any], step: Task | HostStep, slots: list[An
 
 
 def inputs_of(task: Task, slots: list[Any]) -> list[Any]:
-    """What its kernel takes.  Raises: FailedPrecondition for a variable without a value."""
+    """The inputs of the task's kernel.  Raises: FailedPrecondition for a variable without a value."""
     inputs = [slots[i] for i in task.ins]
     for position in task.derefs:
         if inputs[position] is not DEAD:  # a Merge has one from the branch that was not taken
@@ -157,7 +157,7 @@ def _described(arrays: Sequence[Any]) -> str:
 
 
 def _copied(value: Any) -> np.ndarray:
-    """What a host call is given: the value, of a variable as it stands between two updates."""
+    """A copy of a value for a host call; that of a variable is taken between two updates."""
     if not isinstance(value, Variable):
         return np.array(value)
     with value.lock:
@@ -165,7 +165,7 @@ def _copied(value: Any) -> np.ndarray:
 
 
 def _as_array(value: Any) -> np.ndarray:
-    """What a host call returned. numpy would cut the trailing zero bytes of a text scalar, so it stays an object."""
+    """The result of a host call as an array.  numpy would cut the trailing zero bytes of a text scalar, so it stays an object."""
     return np.array(value, object) if isinstance(value, bytes | str) else np.asarray(value)
 
 

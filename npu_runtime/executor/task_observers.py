@@ -1,4 +1,4 @@
-"""Who looks at the tasks of a step while they run: for NaN, for dumps.  A step that nobody looks at takes the fast way."""
+"""Observers of the tasks of a step while they run: for NaN, for dumps.  A step without observers takes the fast way."""
 
 from __future__ import annotations
 

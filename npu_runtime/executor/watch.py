@@ -54,7 +54,7 @@ def current() -> Watch | None:
 
 
 def timeout_ms() -> int:
-    """How long a call of the host may take within this thread's run, 0 for as long as it likes: it may wait for a queue."""
+    """Milliseconds that a host call may take within this thread's run, 0 for no limit: it may wait for a queue."""
     watch = _current.get()
     return watch.timeout_ms if watch else 0
 

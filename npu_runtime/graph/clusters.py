@@ -46,7 +46,7 @@ class Clusters:
         self._of.update(dict.fromkeys(moved, kept))
 
     def _tell_those_behind(self, kept: int, both: int) -> None:
-        """What comes before a set that has grown comes before all that come behind it."""
+        """Adds a set that has grown, and the sets before it, to those before each set behind it."""
         new = self._before[kept] | 1 << kept
         waiting = self._readers[kept]
         while waiting:

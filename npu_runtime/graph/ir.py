@@ -116,7 +116,7 @@ class Graph:
         return self.nodes[value.node].outputs[value.output]
 
     def consumers(self) -> dict[Value, list[Node]]:
-        """Who reads each value, in graph order, a node once for every input."""
+        """The nodes that read each value, in graph order, a node once for every input."""
         readers: dict[Value, list[Node]] = {}
         for node in self:
             for value in node.inputs:

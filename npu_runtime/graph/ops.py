@@ -68,7 +68,7 @@ Liveness = frozenset[Branch]
 
 
 def variable_key(node: Node) -> Key:
-    """Which variable a node makes: two nodes may name the same one, and ref and resource variables have separate names.
+    """The key of a node's variable: two nodes may name the same one, and ref and resource variables have separate names.
 
     Source: shared_name, else the node's name, within a container.
     """
@@ -113,7 +113,7 @@ class Loop:
 
 @dataclass(eq=False)
 class Turns:
-    """What the node that stands for a whole loop tells of its last call.
+    """The iterations and operations of the last call of a node that stands for a whole loop.
 
     flops_each: floating-point operations of one turn.  flops_test: of one test whether there is another.  count: turns.
     """

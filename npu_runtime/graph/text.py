@@ -16,7 +16,7 @@ Remark = Callable[[Node], str]
 
 
 def to_text(graph: Graph, remark: Remark = lambda node: "") -> str:
-    """What is asked for, then every node in the order of the graph.
+    """The text of a graph: its fetches and targets, then every node in the order of the graph.
 
     remark: what else to say of a node, at the end of its line.  An example of a line:
     y: float32[2,3] = MatMul(x:0, w:0) after init {transpose_a=False}  # AI Core, stream 0

@@ -81,7 +81,7 @@ def graph_model(name: str, graph: Graph, with_weights: bool = False) -> Any:
 
 
 def _sources(place: Place) -> Iterator[tuple[Place, Node]]:
-    """What is there before the first step: what is fed, constants, variables, and what the host hands in."""
+    """The nodes that are there before the first step: feeds, constants, variables, and nodes of the host."""
     ordered = {item.name for item in place.schedule.order if isinstance(item, Node)}
     state = set() if place.node is None else set(place.node.attrs["loop"].variables.values())
     for node in place.graph:
@@ -138,7 +138,7 @@ class _Writer:
             self._add_switch(place.switched(node), node.outputs[0])
 
     def _add_switch(self, name: str, spec: Spec) -> None:
-        """What gives the body of a loop a variable: it has a value for each turn, the variable one more for the last test."""
+        """Adds the node that gives the body a variable: it has a value for each turn, the variable one more for the last test."""
         graph = self.model.graph[0]
         op = graph.op.add(name=name, type=DATA, id=len(graph.op))
         self._add_names(op, (name,))
@@ -159,7 +159,7 @@ class _Writer:
         return node.op in _TYPES or node.op in STRUCTURAL or node.host_reason is not None
 
     def _reference(self, place: Place, value: Value, reader: Node | None = None) -> str:
-        """Who makes what a node reads as far as files show, also outside of a loop that it comes into."""
+        """The output, as files name it, that a node reads: of the nearest producer that is shown, also outside of a loop."""
         node = place.graph[value.node]
         if node.op == LOOP_INPUT and place.node is not None and place.around is not None:
             loop = place.node.attrs["loop"]
@@ -260,7 +260,7 @@ def _add_output(op: Any, spec: Spec, origin: Value, dtype: str, layout: str) -> 
 
 
 def _add_weight(op: Any, node: Node) -> None:
-    """What a constant holds, where it has a type with bytes."""
+    """Adds the value of a constant, where its numpy type is one of numbers or bools."""
     value = node.outputs[0].value if node.outputs else None
     if op.type == CONST and value is not None and value.dtype.kind in "fiubc":
         tensor = TensorMessage(data=value.tobytes())

@@ -136,7 +136,7 @@ def _put_model(folder: Path, name: str, text: str) -> None:
 
 @contextmanager
 def _telling(folder: Path) -> Iterator[None]:
-    """Where a folder cannot be written, say so once and go on behind the block."""
+    """Says once that a folder cannot be written, where it cannot, and goes on behind the block."""
     try:
         yield
     except (OSError, Busy) as error:

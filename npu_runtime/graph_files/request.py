@@ -1,4 +1,4 @@
-"""What of its graphs a process is asked to write, out of the environment.
+"""The request to a process to write its graphs, out of the environment.
 
 Source of variables, stages and folders: the vendor's documents of the variables that dump graphs.
 """
@@ -38,7 +38,7 @@ class GraphRequest:
 
 
 def requested(environment: Mapping[str, str], has_dump: bool) -> tuple[GraphRequest | None, tuple[str, ...]]:
-    """What is asked for, None where nothing is, and lines on what is wrong with it.
+    """The request, None where nothing is asked for, and lines on what is wrong with it.
 
     has_dump: whether the session dumps tensors, for which a comparison needs the graph that was built.
     """
@@ -89,7 +89,7 @@ def _formats(environment: Mapping[str, str], notes: list[str]) -> tuple[str, ...
 
 
 def _folder(environment: Mapping[str, str]) -> Path:
-    """Where graphs go: ASCEND_DUMP_PATH, a folder of this process in DUMP_GRAPH_PATH, ASCEND_WORK_PATH, or the current folder."""
+    """The folder for graphs: ASCEND_DUMP_PATH, one of the process in DUMP_GRAPH_PATH, ASCEND_WORK_PATH, or the current one."""
     if environment.get("ASCEND_DUMP_PATH"):
         return Path(environment["ASCEND_DUMP_PATH"])
     if environment.get("DUMP_GRAPH_PATH"):
@@ -98,7 +98,7 @@ def _folder(environment: Mapping[str, str]) -> Path:
 
 
 def model_folder(environment: Mapping[str, str], request: GraphRequest) -> Path:
-    """Where TensorFlow's graphs go: with the others, or below NPU_COLLECT_PATH."""
+    """The folder for TensorFlow's graphs: that of the others, or one below NPU_COLLECT_PATH."""
     collected = environment.get("NPU_COLLECT_PATH")
     own = f"{os.getpid()}_{device_number(environment)}"
     return Path(collected, "extra-info", "graph", own) if collected else request.folder

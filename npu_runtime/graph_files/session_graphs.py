@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def graph_files(has_dump: bool) -> GraphFiles | None:
-    """Who writes the graphs of a session; None where nobody asks for them, which costs nothing.  has_dump: of tensors."""
+    """The writer of the graphs of a session; None where nobody asks for them, which costs nothing.  has_dump: of tensors."""
     request, notes = requested(os.environ, has_dump)
     for line in notes:
         tell_once(f"Graph files: {line}")

@@ -109,5 +109,5 @@ class _Switches:
         return Value(self._made[key].node, branch.side)
 
     def pivot(self, branch: _Branch) -> Value:
-        """What is alive when the branch is taken."""
+        """A new Identity node that is alive when the branch is taken; returns its output."""
         return self._expansion.add(f"{branch.tag}_pivot", "Identity", [self.side(branch, 0, TRUTH)], [TRUTH], T="bool")

@@ -94,7 +94,7 @@ class Inliner:
         return names if all(self._tf_graph._get_function(name) is not None for name in names) else []
 
     def _refusal(self, node: Node, names: Sequence[str]) -> str | None:
-        """Why a conditional or a loop stays one node, on the host.
+        """The reason for which a conditional or a loop stays one node, on the host; None where it does not.
 
         A loop cannot be parted, and lists that the host makes must not go through Switches that the device steers.
         """
@@ -185,7 +185,7 @@ def _call(expansion: Expansion) -> None:
 
 
 class _Names:
-    """What the names inside a body are outside."""
+    """The names in the outer graph for those inside a body."""
 
     def __init__(self, call: Node, prefix: str, arguments: dict[str, Value]) -> None:
         self._call, self._prefix, self.arguments = call, prefix, arguments

@@ -30,7 +30,7 @@ class Expansion:
 
     @cached_property
     def waits(self) -> list[str]:
-        """What sources inside wait for: what the call waits for, and with control flow of TensorFlow 1 inputs, which tell the
+        """The control inputs of sources inside: those of the call, and with control flow of TensorFlow 1 inputs, which tell the
         frame and the branch. A Switch runs for both of its sides, so a node that reads the side stands for it. The Switches of
         a call in a conditional are made behind it, and are not known yet.
         """
@@ -60,7 +60,7 @@ class Expansion:
         return Spec(found.shape, found.dtype)
 
     def spec(self, value: Value, otherwise: Spec) -> Spec:
-        """What is known of a value made so far, `otherwise` if nothing."""
+        """The spec of a value made so far, `otherwise` if it is not made yet."""
         found: Spec = self._inliner.spec(value, otherwise)
         return found
 
@@ -87,7 +87,7 @@ class Expansion:
         return self.add(tag, "ToBool", [value], [TRUTH], controls, T=spec.dtype)
 
     def finish(self, results: Sequence[Value], effects: Sequence[str]) -> None:
-        """What stands for each output, and a node with the call's name that waits for all; `effects` come first.
+        """Adds a node that stands for each output, and one with the call's name that waits for all; `effects` come first.
 
         Handles have no node of their own, as they are neither fed nor fetched: whoever reads one reads the variable.
         """

@@ -1,4 +1,4 @@
-"""Where in the user's code the shape of an input is decided: at a placeholder, or at what puts a pipeline's elements together."""
+"""The lines of the user's code that decide the shape of an input: a placeholder, or what puts a pipeline's elements together."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def widen(x: np.ndarray) -> np.ndarray:
 
 
 def wide_buffer(shape: tuple[int, ...], dtype: np.dtype, out: np.ndarray | None) -> np.ndarray:
-    """Where to compute a result of `dtype`: `out` itself when it is wide enough, else a new array."""
+    """The array in which to compute a result of `dtype`: `out` itself when it is wide enough and contiguous, else a new one."""
     if out is not None and dtype not in NARROW and out.flags.c_contiguous:
         return out
     return np.empty(shape, compute_dtype(dtype))

@@ -61,7 +61,7 @@ def _text(shape: Shape) -> str:
 
 
 def merge(a: Shape, b: Shape) -> Shape:
-    """What two sources know together of one shape; `a` wins where they contradict."""
+    """The shape that two sources tell together; `a` wins where they contradict."""
     if a is None or b is None:
         return b if a is None else a
     if len(a) != len(b):
@@ -70,7 +70,7 @@ def merge(a: Shape, b: Shape) -> Shape:
 
 
 def common(a: Shape, b: Shape) -> Shape:
-    """What holds of both; None for what differs."""
+    """The shape with what is the same in both; None for extents, or ranks, that differ."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple(m if m == n else None for m, n in zip(a, b, strict=True))

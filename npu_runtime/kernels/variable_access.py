@@ -59,5 +59,5 @@ def absent(variable: Variable) -> str:
 
 
 def result(variable: Variable) -> Variable | tuple[()]:
-    """What an updating op returns: its ref, or nothing for a resource."""
+    """The outputs of an updating op: its ref, or nothing for a resource."""
     return variable if variable.is_ref else ()

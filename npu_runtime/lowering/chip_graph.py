@@ -77,7 +77,7 @@ class ChipGraph:
     ops: list[ChipOp] = field(default_factory=list)
 
     def readers(self) -> dict[Tensor, list[ChipOp]]:
-        """Who reads the memory of each tensor, an operator once for every input."""
+        """The operators that read the memory of each tensor, an operator once for every input."""
         found: dict[Tensor, list[ChipOp]] = {}
         for op in self.ops:
             for tensor in op.inputs:

@@ -88,7 +88,7 @@ def _region_of(op: ChipOp) -> _Region:
 
 
 def _joined(first: _Region, second: _Region, made: set[Tensor]) -> _Region | None:
-    """What a region of both would be; None where the buffer would not hold it."""
+    """The region of both; None where it has more operators or large inputs than the buffer, or its product, may take."""
     has_rows = first.has_rows or second.has_rows
     inputs = first.inputs | {t for t in second.inputs if t not in made}
     n_members = first.n_members + second.n_members
@@ -117,7 +117,7 @@ def _may_join(producer: ChipOp, reader: ChipOp) -> bool:
 
 
 def _large_inputs(op: ChipOp) -> int:
-    """How many inputs are as large as the result."""
+    """The number of inputs that are at least as large as the result."""
     return sum(t.n_elements >= op.outputs[0].n_elements for t in op.inputs)
 
 

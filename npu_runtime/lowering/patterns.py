@@ -1,4 +1,4 @@
-"""What a TensorFlow op does on the chip: its pattern, and how many vector instructions it takes an element."""
+"""The work of a TensorFlow op on the chip: its pattern, and its vector instructions for a block of elements."""
 
 from __future__ import annotations
 

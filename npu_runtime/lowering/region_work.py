@@ -36,7 +36,7 @@ def transferred(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
 
 
 def region_work(region: list[ChipOp], read: Sequence[Tensor], written: Sequence[Tensor]) -> CoreWork:
-    """What a region that is one task of the AI cores has to do."""
+    """The work of a region that is one task of the AI cores."""
     head = head_of(region)
     read_bytes, written_bytes = _read_bytes(region, read), sum(t.n_bytes for t in written) + _updated_bytes(head)
     issued = sum(_issued(op) for op in region)

@@ -100,7 +100,7 @@ class _Selection:
         return str(node.attrs.get(DEVICE_TYPE, dtype)) if row is not None and row.keeps_grid else dtype
 
     def _input(self, node: Node, position: int, row: OpOnDevice | None) -> Tensor:
-        """What the operator reads, with a Cast where the value is there in another float type."""
+        """The tensor that the operator reads, with a Cast where the value is there in another float type."""
         tensor = self._tensor_of(node.inputs[position])
         wanted = self.graph.spec(node.inputs[position]).dtype
         is_typed = row is None or row.inputs is None or position in row.inputs

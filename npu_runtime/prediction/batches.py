@@ -45,7 +45,7 @@ class OtherBatches:
         return made if is_known else None
 
     def shapes(self, wanted: int) -> Shapes:
-        """What is fed with so many examples."""
+        """The shapes of the feeds with a batch of so many examples."""
         given = self.compiler.step.shapes
         return [(wanted, *shape[1:]) if shape[:1] == (self.batch,) else shape for shape in given]
 

@@ -1,4 +1,4 @@
-"""How a training step scales over devices: the step of each number of them, and what limits it.
+"""The scaling of a training step over devices: the step of each number of them, and what limits it.
 
 Every device has as many examples as the one that was run, so the efficiency is the time of a step without the others over that
 with them.  All devices are alike here, so they come to each collective at the same time.
@@ -85,7 +85,7 @@ class _Scaled:
         return self.compiler.us_with(self.step, {task: change(time).us for task, time in self.times.items()})
 
     def limit(self) -> str:
-        """What would shorten the step most, if it took no time."""
+        """The part that would shorten the step most, if it took no time; COMPUTE from the efficiency ENOUGH on."""
         if self.efficiency >= ENOUGH:
             return COMPUTE
         return min(_WITHOUT, key=lambda name: self._us_with(_WITHOUT[name]))
@@ -102,7 +102,7 @@ def _times(compiler: StepCompiler, step: ChipStep) -> dict[int, CollectiveTime]:
 
 
 def _notes(compiler: StepCompiler, target: Target, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """What hcom_parallel would change, where it is off."""
+    """A note on the last row's step with hcom_parallel; none where it is on or saves nothing, or where computing is the limit."""
     most = rows[-1]
     config = compiler.step.config
     if config.is_hcom_parallel or most["limit"] == COMPUTE:

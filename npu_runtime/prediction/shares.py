@@ -1,4 +1,4 @@
-"""What the time of a step is parted into: every moment counts once, for the first of the kinds below that holds."""
+"""The shares of a step's time by kind: every moment counts once, for the first of the kinds below that holds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _count_core(core: Sequence[TaskRun], found: dict[str, float], covered: Seque
 
 
 def _start_us(run: TaskRun) -> float:
-    """What one start takes, and to issue it where only a run tells its shapes."""
+    """Microseconds of one start, and of issuing it where the shapes are known only at run time."""
     return load_fitted().start_us + (load_fitted().issue_us if run.task.is_dynamic else 0.0)
 
 

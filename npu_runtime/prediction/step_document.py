@@ -144,7 +144,7 @@ def _shown(shapes: Shapes) -> str:
 
 
 def _notes(step: RanStep, made: ChipStep, others: OtherBatches, request: PredictionRequest) -> list[str]:
-    """What the prediction leaves out."""
+    """Sentences on what the prediction leaves out, what it assumes, and the batches that have none."""
     notes = ["The time of the script between two steps, and of its input pipeline, is not part of the prediction."]
     launches = made.model.launches
     if any(launch.body for launch in launches) and not step.turns:

@@ -51,7 +51,7 @@ class Ranks:
     n_started: int = 0
 
     def in_call(self, task: LoweredTask) -> int:
-        """How many ranks take part in a collective."""
+        """The number of ranks that take part in a collective."""
         named = len(str(task.head.attrs.get("ranks") or "").split(","))
         return named if 1 < named < (self.n_started or self.n_ranks) else self.n_ranks
 
@@ -89,7 +89,7 @@ def compile_model(
 
 @dataclass(frozen=True)
 class _Compiler:
-    """What tasks are compiled with."""
+    """A compiler of tasks for a chip."""
 
     chip: Chip
     ranks: Ranks

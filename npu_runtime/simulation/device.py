@@ -43,7 +43,7 @@ class ShiftedRuns(Sequence[TaskRun]):
 
 @dataclass(frozen=True)
 class Issue:
-    """How the host issues a step.  is_issued: whether it does so at all: inside of a sunk loop only the first step is.
+    """The issue of a step by the host.  is_issued: whether it does so at all: inside of a sunk loop only the first step is.
     copies_inputs: whether the batch is copied from the host before the step; else it lies in a queue of the device, which the
     host fills beside the steps before.
     """
@@ -103,7 +103,7 @@ class SimulatedDevice:
             model.iterations[at] = replace(model.iterations[at], runs=(), is_kept=False)
 
     def _copied(self, model: CompiledModel, issue: Issue, begins: float) -> tuple[float, float]:
-        """When the batch is taken."""
+        """Start and end of taking the batch, in microseconds."""
         n_bytes = model.input_bytes
         return begins, begins + (get_next_cost(n_bytes, not issue.copies_inputs, self.chip).us if n_bytes else 0.0)
 

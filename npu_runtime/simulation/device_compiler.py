@@ -55,7 +55,7 @@ def lower_for(
 
 
 def _inputs(graph: Graph) -> list[Spec]:
-    """What is fed, and what the host makes for device nodes, as the batches of an input pipeline."""
+    """The specs of the feeds, and of values that the host makes for device nodes, as the batches of an input pipeline."""
     made = {value: graph.spec(value) for node in graph if node.host_reason is None for value in node.inputs}
     from_host = [spec for value, spec in made.items() if graph[value.node].host_reason is not None]
     return [node.outputs[0] for node in graph if node.op == FEED] + [spec for spec in from_host if spec.dtype not in HANDLES]

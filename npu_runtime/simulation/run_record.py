@@ -1,4 +1,4 @@
-"""What a simulated device did: tasks with their times, in iterations of models, as profiling and prediction tell it.
+"""The record of a simulated device: tasks with their times, in iterations of models, as profiling and prediction tell it.
 
 All times are microseconds of the simulated clock since the device was opened.
 """

@@ -85,7 +85,7 @@ def pad_with(x: np.ndarray, paddings: np.ndarray, constant_values: np.ndarray, /
 
 
 def _mirror_index(n: int, before: int, after: int, mode: str) -> np.ndarray:
-    """Which element of the input each place of the result shows. Raises: InvalidArgument for a padding that is too long."""
+    """The index of the input element at each position of the result.  Raises: InvalidArgument for a padding that is too long."""
     offset = 1 if mode == "REFLECT" else 0
     if max(before, after) > n - offset:
         limit, fault = ("less than", "not less than") if offset else ("no greater than", "greater than")

@@ -160,7 +160,7 @@ def _expand_dims_shape(x: Spec, dim: Spec) -> Shape:
 
 
 def _place(rank: int, axis: int) -> int:
-    """Where the new axis goes, counted from the front."""
+    """The position of the new axis, counted from the front.  Raises: InvalidArgument for an axis out of range."""
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgument(f"Tried to expand dim index {axis} for tensor with {rank} dimensions.")
     return axis if axis >= 0 else axis + rank + 1

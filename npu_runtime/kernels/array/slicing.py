@@ -61,7 +61,7 @@ def slice_of(x: np.ndarray, begin: np.ndarray, size: np.ndarray, /, *, out: np.n
 
 
 class _Entry(NamedTuple):
-    """What one place of the index does. kind: "whole" axis, "new" axis, "pick" one element, "range". place: in begin."""
+    """One component of the index.  kind: "whole" axis, "new" axis, "pick" one element, "range".  place: in begin."""
 
     kind: str
     place: int = -1

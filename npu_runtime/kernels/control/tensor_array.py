@@ -96,7 +96,7 @@ def stack_close(handle: Stack, /) -> tuple[()]:
 
 @dataclass(frozen=True)
 class Cleared:
-    """What an element has been that was let go of when it was read."""
+    """The shape of an element whose value was freed when it was read."""
 
     shape: tuple[int, ...]
 

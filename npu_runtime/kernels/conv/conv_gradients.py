@@ -128,7 +128,10 @@ def _input_gradient_by_phases(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: A
 
 @lru_cache(maxsize=4096)
 def _way_of_phases(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> str:
-    """How the phases of a stride take the least time: each by itself, or all at once.  shape, dtype: of the gradient."""
+    """The way that takes the least estimated time: the phases one by one, all at once, or in fp32 by subpixels.
+
+    shape, dtype: of the gradient.
+    """
     dy, w = placeholder(shape, dtype), placeholder(filter, dtype)
     apart = 0.0
     for row, col in itertools.product(phases(rows), phases(cols)):

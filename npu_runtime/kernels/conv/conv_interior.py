@@ -36,7 +36,7 @@ START_NS = 6000
 
 
 def share_inside(axis: Axis) -> float:
-    """How much of what all outputs of an axis would see lies inside the image."""
+    """The share of the taps of all outputs of an axis that lie inside the image."""
     return sum((span.last - span.first) * (span.high - span.low) for span in spans(axis)) / (axis.out * axis.kernel)
 
 
@@ -76,7 +76,7 @@ def _chunks(n_images: int, rows: Axis, cols: Axis) -> tuple[tuple[int, int, Span
 
 
 def _laid_out(x: np.ndarray, cols: Axis, span: Span) -> np.ndarray:
-    """What the taps of some columns see in each line.  x: (n, H, W, C).  Returns: (H, n * columns, taps * C) in scratch."""
+    """The inputs of the taps of some columns in each line.  x: (n, H, W, C).  Returns: (H, n * columns, taps * C) in scratch."""
     start = span.first - cols.before + span.low
     if x.strides[2:] != (x.shape[3] * x.itemsize, x.itemsize):
         x = np.ascontiguousarray(x)

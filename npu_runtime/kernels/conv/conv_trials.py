@@ -1,4 +1,4 @@
-"""Which way a convolution or a gradient of it takes where a tuner chooses by the clock: each way runs on made-up operands."""
+"""The algorithm of a convolution or its gradient where a tuner chooses by the clock: each one runs on made-up operands."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def filter_operand(w: np.ndarray) -> np.ndarray:
 
 
 def result_like(out: np.ndarray) -> np.ndarray:
-    """Where a result goes: in one piece or, as a phase of a strided gradient, every other pixel.  out: (N, rows, columns, K)."""
+    """A new array like `out`: contiguous or, as a phase of a strided gradient, every other pixel.  out: (N, rows, columns, K)."""
     if out.flags.c_contiguous:
         return np.empty(out.shape, np.float32)
     n, rows, columns, depth = out.shape

@@ -90,7 +90,7 @@ def _grain(todo: Sequence[Piece], depth: int) -> int:
 
 
 def _seen(x: np.ndarray, rows: Axis, cols: Axis, piece: Piece, depth: int, pixels: int) -> np.ndarray:
-    """What the taps of a piece see, `pixels` outputs as one.  x: (N, H, W, C), each channel used depth / C times.
+    """The inputs of the taps of a piece, `pixels` outputs as one.  x: (N, H, W, C), each channel used depth / C times.
 
     Returns: (n, rows, columns / pixels, row taps, column taps, pixels * depth), a view of x if depth is C. The step within a
     pixel is an item's: numpy lets the stride of an axis of one element, as of one channel turned to the end, be anything.
@@ -113,7 +113,7 @@ def _seen(x: np.ndarray, rows: Axis, cols: Axis, piece: Piece, depth: int, pixel
 
 
 def _as_one(cols: Axis, span: Span, depth: int) -> int:
-    """How many neighbouring outputs to work on as one; without a stride only, as else their inputs do not lie together."""
+    """The number of neighbouring outputs to work on as one; 1 with a stride, as their inputs do not lie together then."""
     width = span.last - span.first
     if cols.stride > 1:
         return 1

@@ -125,7 +125,7 @@ def transformed(x: np.ndarray, bands: Axis, line: Line, kind: str, shape: tuple[
 
 
 def _stacks(count: int, size: int, least: int) -> tuple[int, int]:
-    """How many products of how many rows each hold `count` rows, where `size` is the most that BLAS does not pack."""
+    """(products, rows of each) for `count` rows; one product if `size`, the most that BLAS does not pack, is below `least`."""
     if size < least:
         return 1, count
     stacks = -(-count // size)

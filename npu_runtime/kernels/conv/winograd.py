@@ -136,7 +136,7 @@ def _blocks(n_images: int, rows: Axis, cols: Axis, tiles: int) -> tuple[Block, .
 
 
 def _small_tiles(w: np.ndarray) -> int:
-    """How many tiles a product by the filters of one point may have that BLAS does not pack.  w: (..., C, K)."""
+    """The most tiles of a product by the filters of one point that BLAS does not pack.  w: (..., C, K)."""
     return SMALL_PRODUCT // (w.shape[-2] * w.shape[-1])
 
 
@@ -228,7 +228,7 @@ def transform_outputs(products: np.ndarray, rows: Axis, cols: Axis, target: np.n
 
 
 def _tile_ends(rows: Axis, cols: Axis, todo: Sequence[Block]) -> list[int]:
-    """Where the tiles of each block end when all stand in a row; 0 first."""
+    """The end of the tiles of each block when all stand in a row; 0 first."""
     counts = [(b.last - b.first) * _bands(b, tile_outputs(rows)) * n_tiles(cols) for b in todo]
     return [0, *itertools.accumulate(counts)]
 

@@ -80,7 +80,7 @@ def _images(x: np.ndarray) -> int:
 
 
 def _blank_pixels(x: np.ndarray) -> np.ndarray:
-    """Where all channels are zero.  x: (N, H, W, C).  Returns: (N, H, W) bool."""
+    """The pixels whose channels are all zero.  x: (N, H, W, C).  Returns: (N, H, W) bool."""
     blank = np.empty(x.shape[:3], bool)
     ones = np.ones(x.shape[3], x.dtype)
 

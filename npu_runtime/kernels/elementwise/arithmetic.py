@@ -206,7 +206,7 @@ def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 
 
 def sum_blocks(n: int) -> list[range]:
-    """Which of n terms are added to each other before their sum is added to that of all before them.
+    """Blocks of n terms: those of a block are added to each other before their sum is added to that of all before them.
 
     The first block has two to nine terms, every other eight. So n terms round n / 8 times on the way to a large sum, not n times.
     Source: TensorFlow's core/kernels/aggregate_ops.cc, bit by bit.

@@ -50,7 +50,7 @@ def _quantized(x: Array, low: Array, high: Array, num_bits: int, narrow_range: b
 
 
 def _gradients(gradients: Array, x: Array, low: Array, high: Array, num_bits: int, narrow_range: bool) -> list[Array]:
-    """What goes to the input, to the low end and to the high end, element by element."""
+    """The gradients by the input, by the low end and by the high end, element by element."""
     levels = _levels(low, high, num_bits, narrow_range)
     is_off = (low == 0) & (high == 0)
     zero = np.float32(0)

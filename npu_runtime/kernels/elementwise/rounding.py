@@ -59,7 +59,7 @@ def to_float16_grid(out: np.ndarray, x: np.ndarray) -> bool:
 
 
 class _Special:
-    """Where numbers are too large, infinite or none; in saturation mode those that were so before count as overflows too."""
+    """The numbers that are too large, infinite or NaN; in saturation mode infinite and NaN ones count as overflows too."""
 
     def __init__(self, x: np.ndarray) -> None:
         self.is_nan, self.is_large = np.isnan(x), np.abs(x) >= _TOO_LARGE

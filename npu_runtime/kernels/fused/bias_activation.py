@@ -70,7 +70,7 @@ def _add_by_lines(block: np.ndarray, bias: np.ndarray, line: np.ndarray) -> None
 def make_epilogue(
     bias: np.ndarray, channels: int, fused_ops: Sequence[str], leakyrelu_alpha: float, most_rows: int = LINE_ELEMENTS
 ) -> Epilogue:
-    """What `fused_ops` do to a block of (rows, channels).  most_rows: of a block; few are not worth a line of the bias.
+    """The epilogue of `fused_ops` for a block of (rows, channels).  most_rows: of a block; few are not worth a line of the bias.
 
     Raises: InvalidArgument when the bias has another length.
     """

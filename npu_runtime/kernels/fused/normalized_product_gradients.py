@@ -72,7 +72,7 @@ def _line_sums(lines: np.ndarray) -> np.ndarray:
 
 
 def _pass(through: Through, dz: np.ndarray, rows: slice, length: int) -> np.ndarray:
-    """What passes the activation of some rows of dz.  length: of the lines to work on."""
+    """The gradient by the activation's input of some rows, dz being that by its output.  length: of the lines to work on."""
     passed, gradients, features = (matrix[rows].reshape(-1, length) for matrix in (through.passed, dz, through.features))
     through.body(passed, gradients, features)
     return through.passed[rows]

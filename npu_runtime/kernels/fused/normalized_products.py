@@ -61,7 +61,7 @@ def is_worth_it(x: Sequence[int], filters: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def blocks_of(pixels: int, filters: int) -> tuple[int, tuple[slice, ...]]:
-    """How many pixels stand side by side in a line, and the pixels, whole lines, to take at once."""
+    """The number of pixels side by side in a line, and the slices of pixels, whole lines, to take at once."""
     times = pixels_a_line(pixels, filters, LINE_ELEMENTS)
     lines = pixels // times
     count = fair(-(-pixels * filters // BLOCK_ELEMENTS), lines)
@@ -69,7 +69,7 @@ def blocks_of(pixels: int, filters: int) -> tuple[int, tuple[slice, ...]]:
 
 
 def centre_of(mean: np.ndarray, spread: np.ndarray) -> np.ndarray | None:
-    """What to take off x before it is multiplied: nothing where all means are near zero, as seen from the deviations."""
+    """The means to subtract from x before it is multiplied: None where all are near zero, as seen from the deviations."""
     return None if is_near_zero(mean * mean, spread.diagonal()) else mean
 
 

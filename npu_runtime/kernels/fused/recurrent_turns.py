@@ -49,7 +49,7 @@ class Gates:
         self.is_hard, self.columns = is_hard, slice(0, n_columns)
 
     def scales(self, n_columns: int) -> np.ndarray:
-        """What the weights of all columns are multiplied by, which saves a pass a turn.  Returns: (n_columns) fp32."""
+        """The factors of the weights of all columns, which save a pass a turn.  Returns: (n_columns) fp32."""
         made = np.ones(n_columns, np.float32)
         made[self.columns] = HARD_SLOPE if self.is_hard else -ONE
         return made

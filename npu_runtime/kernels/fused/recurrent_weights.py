@@ -29,7 +29,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Gate:
-    """What one gate adds up before its activation.
+    """The terms that one gate adds up before its activation.
 
     x: the matrix that the input is multiplied by.  h: that of the state.  biases: rows that are added.  inner: rows that are
     added to the product of the state alone, where a reset gate scales that.  offset: a number that is added.
@@ -69,7 +69,7 @@ def packed(name: str, blocks: Sequence[Block], weights: Sequence[np.ndarray]) ->
 
 
 def bias_of(gates: Sequence[Gate], weights: Sequence[np.ndarray], is_inner: bool = False) -> np.ndarray:
-    """What is added to the products of all gates.  is_inner: to those of the state alone.  Returns: (all columns) fp32."""
+    """The biases of the products of all gates.  is_inner: of those of the state alone.  Returns: (all columns) fp32."""
     rows = []
     for gate in gates:
         total = np.full(gate.x.columns[1] - gate.x.columns[0], 0.0 if is_inner else gate.offset, np.float32)
@@ -99,7 +99,7 @@ def shares(cell: Cell, operands: Sequence[Any]) -> tuple[Sequence[Any], Any, Seq
 
 
 def n_turns(length: int, limits: Sequence[np.ndarray]) -> int:
-    """How often the loop turns.  Raises: InvalidArgument where it would read behind the last element, as TensorFlow says."""
+    """The iterations of the loop.  Raises: InvalidArgument where it would read behind the last element, as TensorFlow says."""
     turns = max(0, min((int(limit) for limit in limits), default=length))
     if turns > length:
         raise InvalidArgument(f"Tried to read from index {length} but array size is: {length}")

@@ -137,7 +137,7 @@ def _overlap(one: Array, others: Array) -> Array:
 
 
 def _reach(low: Array, high: Array, other_low: Array, other_high: Array) -> Array:
-    """How much of two ranges is common, at least 0."""
+    """The length of the intersection of two ranges, at least 0."""
     made = np.minimum(high, other_high)
     made -= np.maximum(low, other_low)
     return np.maximum(made, np.float32(0), out=made)

@@ -24,7 +24,7 @@ IMAGE_TYPES = {"T": dt.NUMBERS - {"bfloat16"}}
 
 
 class Samples(NamedTuple):
-    """Where a crop reads one axis of its image, (boxes, crop) each: between lower and upper, `lerp` of the way.
+    """The places of one axis of an image that crops read, (boxes, crop) each: between lower and upper, `lerp` of the way.
 
     nearest: the closer one.  inside: False where the place is outside the image.
     """

@@ -31,7 +31,7 @@ def scale_of(n_in: int, n_out: int, align_corners: bool) -> np.float32:
 
 
 class Between(NamedTuple):
-    """Where the outputs of one axis lie: between inputs lower and upper, `lerp` of the way."""
+    """The places of the outputs of one axis: between inputs lower and upper, `lerp` of the way."""
 
     lower: Array
     upper: Array

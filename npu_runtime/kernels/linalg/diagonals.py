@@ -21,7 +21,7 @@ DIAG_TYPES = frozenset({"float16", "float32", "int32", "int64"})
 
 
 class _Band(NamedTuple):
-    """Where the elements of diagonals low ... high of a matrix are, and where in the packed (n_diagonals, longest) form."""
+    """The positions of the elements of diagonals low ... high in a matrix, and in the packed (n_diagonals, longest) form."""
 
     diagonal: np.ndarray
     place: np.ndarray

@@ -1,4 +1,4 @@
-"""What is done to parts of a product as soon as they are finished."""
+"""Work on parts of a product as soon as they are finished."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _multiply_serially(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 
 def _way(a: np.ndarray, b: np.ndarray) -> Callable[..., object]:
-    """How a piece of all rows and some columns is multiplied, by the shapes and layouts of all and by what BLAS packs."""
+    """The function that multiplies a piece of all rows and some columns, by shapes and layouts and by what BLAS packs."""
     m = len(a)
     if b.dtype != np.float32 or not 0 < SMALL_PRODUCT < m * b.size:
         return np.matmul

@@ -1,4 +1,4 @@
-"""How a product of matrices is cut where a tuner chooses by the clock: each way runs on made-up operands."""
+"""The cut and the algorithm of a matrix product where a tuner chooses by the clock: each way runs on made-up operands."""
 
 from __future__ import annotations
 

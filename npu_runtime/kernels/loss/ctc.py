@@ -32,7 +32,7 @@ class Labels(NamedTuple):
 
 
 class States(NamedTuple):
-    """What an alignment goes through: blank, label, blank, label ... blank.
+    """The states of an alignment: blank, label, blank, label ... blank.
 
     classes: (B, U).  exists: (B, U).  stays: whether a state may follow itself.  skips: whether it may follow the label before.
     """
@@ -104,7 +104,7 @@ def read_labels(indices: Array, values: Array, steps: Array, n_classes: int, col
 
 
 def _wrong_labels(row: Array, values: Array, counts: Array, batch: int) -> tuple[Array, Array]:
-    """Which rows have a label behind a blank, and which one below 0.  row, values, counts: of each label."""
+    """Whether each row has a label behind a blank, and whether it has one below 0.  row, values, counts: of each label."""
     restarts = counts[1:] & ~counts[:-1] & (row[1:] == row[:-1])
     rows = np.arange(batch)
     return np.isin(rows, row[1:][restarts]), np.isin(rows, row[values < 0])
@@ -155,14 +155,14 @@ def _shifted(x: Array, by: int) -> Array:
 
 
 def _arriving(x: Array, states: States) -> Array:
-    """Where the alignments that were in states x are one step later."""
+    """The log probabilities of the states one step later, without that step's emission, x being those of the states now."""
     stay = np.where(states.stays, x, ZERO)
     step = np.logaddexp(stay, _shifted(x, 1))
     return np.logaddexp(step, np.where(states.skips, _shifted(x, 2), ZERO))
 
 
 def _leaving(x: Array, states: States) -> Array:
-    """How likely the rest is from each state, x being that of the states one step later."""
+    """The log probability of the rest from each state, x being that of the states one step later."""
     stay = np.where(states.stays, x, ZERO)
     step = np.logaddexp(stay, _shifted(x, -1))
     return np.logaddexp(step, _shifted(np.where(states.skips, x, ZERO), -2))

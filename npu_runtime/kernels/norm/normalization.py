@@ -49,7 +49,7 @@ def as_matrix(x: np.ndarray, data_format: str = "NHWC") -> np.ndarray:
 
 
 def result_buffer(like: np.ndarray, data_format: str, out: np.ndarray | None) -> np.ndarray:
-    """Where to compute a result as `like`, channels last in fp32: `out` where it has that layout and type."""
+    """The array in which to compute a result as `like`, channels last in fp32: `out` if it has both, else a new one."""
     if is_channels_first(data_format):
         return np.empty(_channels_last(like, data_format).shape, np.float32)
     fits = out is not None and out.dtype == SINGLE and out.flags.c_contiguous
@@ -192,7 +192,10 @@ def forward(
 def kept_statistics(
     pixels: int, old_mean: np.ndarray, old_variance: np.ndarray, mean: np.ndarray, variance: np.ndarray, share: float
 ) -> Outputs:
-    """What the caller keeps between steps: the statistics, the variance with Bessel's correction, or averages with the old."""
+    """The statistics that the caller keeps between steps, or their averages with the old; the variance has Bessel's correction.
+
+    NaN without pixels.
+    """
     if not pixels:
         return (np.full(len(mean), np.nan, np.float32),) * 2
     unbiased = variance * number(pixels / max(pixels - 1, 1), DOUBLE)

@@ -35,7 +35,7 @@ BLOCK_ELEMENTS = 1 << 19
 
 
 def lowest(dtype: np.dtype) -> Any:
-    """What TensorFlow's maximum starts from: -FLT_MAX, not minus infinity, for floats."""
+    """The number that TensorFlow's maximum starts from: -FLT_MAX, not minus infinity, for floats."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else np.float32(ml_dtypes.finfo(dtype).min)
 
 

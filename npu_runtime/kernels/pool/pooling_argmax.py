@@ -65,7 +65,7 @@ def max_pool_with_argmax(
 
 
 def _winners(image: Array, numbers: Array, rows: Axis, cols: Axis, best: Array) -> Array:
-    """Which of an image's elements are the largest, which go to `best`: (H', W', C) of the numbers' type."""
+    """The numbers of the largest elements of an image's windows: (H', W', C), typed as `numbers`; the elements go to `best`."""
     found = np.full(best.shape, -1, numbers.dtype)
     for row_tap, col_tap in np.ndindex(rows.kernel, cols.kernel):
         out_rows, in_rows = rows.tap(row_tap, 0, rows.out)

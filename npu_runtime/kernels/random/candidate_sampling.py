@@ -86,7 +86,7 @@ def _pick(draws: Iterator[int], n_wanted: int, is_unique: bool) -> tuple[list[in
 
 
 def _expected_counts(chance: np.ndarray, n_sampled: int, n_tries: int) -> np.ndarray:
-    """How often a class of probability `chance` is expected.  Source: core/kernels/range_sampler.cc, ExpectedCountHelper."""
+    """The expected counts of classes of probability `chance`.  Source: core/kernels/range_sampler.cc, ExpectedCountHelper."""
     if n_tries == n_sampled:
         return chance * np.float32(n_sampled)
     return -np.expm1(np.float32(n_tries) * np.log1p(-chance))

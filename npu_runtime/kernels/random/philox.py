@@ -64,7 +64,7 @@ class Stream:
 
 @lru_cache(maxsize=512)
 def _operands(key: int, upper: int, n: int) -> tuple[np.ndarray, ...]:
-    """What the rounds take beside the blocks when these differ in the lowest word of their counters only.
+    """The operands of the rounds beside the blocks when these differ in the lowest word of their counters only.
 
     upper: the three words above.  Returns: both multipliers, the shift and the mask; what the two rounds need that have a word of
     the same value in all blocks; the pairs of keys of the other eight. Each is (n,) with stride 0: numpy takes it for the scalar

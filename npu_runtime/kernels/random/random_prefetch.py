@@ -32,7 +32,7 @@ class Ahead:
     values: np.ndarray
 
     def row(self, stream: Stream, step: int, make: Make, size: int) -> int:
-        """Which of the calls a stream is at; as many as there are for the one after them, -1 for another kind of call."""
+        """The index of the call that a stream is at; their number for the one after them, -1 for any other call."""
         calls, numbers = self.values.shape
         if (make, step, stream.key) != (self.make, self.step, self.stream.key) or numbers < size:
             return -1

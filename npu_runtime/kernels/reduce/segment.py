@@ -147,7 +147,7 @@ def _divide(target: Array, named: Array, counts: Array) -> None:
 
 
 def _neutral(name: str, dtype: np.dtype) -> Any:
-    """What changes no row: of the extremes of floats an infinity, where the unsorted ops begin with the largest number."""
+    """The neutral element: of the extremes of floats an infinity, where the unsorted ops begin with the largest number."""
     is_extreme = name in ("Min", "Max") and dtype.kind not in "iu"
     return {"Min": np.inf, "Max": -np.inf}[name] if is_extreme else UNSORTED[name][1](dtype)
 
@@ -255,7 +255,7 @@ def _check_vectors(indices: Array, segment_ids: Array) -> None:
 
 
 def entry_weights(name: str, segment_ids: np.ndarray, grad: np.ndarray) -> np.ndarray:
-    """What each entry's row of its segment's gradient is multiplied by: (n,) of the gradient's type."""
+    """The factor of each entry's row of its segment's gradient: (n,) of the gradient's type."""
     scale = 1.0 / DIVISORS[name](np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64))
     return scale.astype(grad.dtype)[segment_ids]
 

@@ -27,7 +27,7 @@ def places_with_nan(rows: Array, k: int, is_sorted: bool) -> Array:
 
 
 def _first_of_maxima(rows: Array) -> Array:
-    """Where the maximum stands first, and 0 where it is a NaN. One by one, a NaN takes the place of all before it."""
+    """The first position of the maximum, 0 where it is a NaN.  One by one, a NaN takes the place of all before it."""
     n_whole = rows.shape[1] // PACKET * PACKET
     lowest = np.asarray(-np.inf, rows.dtype)
     found = np.full(len(rows), lowest)

@@ -36,7 +36,7 @@ class Background:
             self._offered.put(section)
 
     def help(self) -> None:
-        """What a worker does; nothing when somebody has begun already."""
+        """Makes the call on a worker; does nothing when a thread has begun it already."""
         if next(self._ticket) == 0:
             float_status.adopt(self._status)
             with parallel.working_for(self):

@@ -82,7 +82,7 @@ class _Job:
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """What the calling thread does: pieces, then wait for those who still hold one."""
+        """Takes pieces on the calling thread, then waits for those who still hold one."""
         try:
             self._take_pieces()
         finally:
@@ -98,7 +98,7 @@ class _Job:
             raise self._error
 
     def help(self) -> None:
-        """What a worker does; nothing when the caller has finished already."""
+        """Takes pieces on a worker; does nothing when the caller has finished already."""
         with self._lock:
             if self._is_closed:
                 return
@@ -208,7 +208,7 @@ def _n_processors() -> int:
 
 
 def n_threads() -> int:
-    """How many threads work on one range, the calling one included."""
+    """The number of threads that work on one range, the calling one included."""
     return (_pool or _current_pool()).n_threads
 
 
@@ -248,7 +248,7 @@ def parallel_ranges(n: int, body: Body, grain: int = 1) -> None:
 
 
 def n_sections() -> int:
-    """How many ranges this thread has shared with others so far."""
+    """The number of ranges that this thread has shared with others so far."""
     return _thread.n_sections
 
 

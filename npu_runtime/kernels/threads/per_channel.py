@@ -32,13 +32,13 @@ _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 @lru_cache(maxsize=1024)
 def pixels_a_line(pixels: int, channels: int, elements: int) -> int:
-    """How many pixels to put side by side for lines of about so many elements: a divisor of `pixels`."""
+    """The number of pixels to put side by side for lines of about so many elements: a divisor of `pixels`."""
     most = max(1, elements // max(channels, 1))
     return next((n for n in range(min(most, pixels), 1, -1) if pixels % n == 0), 1)
 
 
 class _Lines(NamedTuple):
-    """How to sum over the pixels of a matrix: how many side by side in a line, all lines, those summed together."""
+    """A plan of sums over the pixels of a matrix: pixels in a line, the shape of all lines, the lines summed together."""
 
     times: int
     shape: tuple[int, int]

@@ -30,7 +30,7 @@ def are_inside(indices: np.ndarray, n_rows: int) -> bool:
 
 
 def n_inside(indices: np.ndarray, n_rows: int) -> int:
-    """How many indices stand before the first one outside [0, n_rows): TensorFlow goes through them one by one."""
+    """The number of indices before the first one outside [0, n_rows): TensorFlow goes through them one by one."""
     if are_inside(indices, n_rows):
         return indices.size
     return int(np.flatnonzero((indices.reshape(-1) < 0) | (indices.reshape(-1) >= n_rows))[0])

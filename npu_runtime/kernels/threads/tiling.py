@@ -204,7 +204,7 @@ def elementwise(
 
 
 def _of_scalars(ufunc: Callable[..., Any], dtype: Any, *inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """What a loop counts and asks: an array without dimensions, and not the number that a ufunc would make."""
+    """The result of a ufunc on scalars, as of a loop's counter and test: a 0-d array, not the number that a ufunc would make."""
     if out is None:
         out = np.empty((), dtype)
     ufunc(*inputs, out)

@@ -140,7 +140,7 @@ def _register(
 
 
 class _Layout:
-    """Which input of an op is what, read off the formula's parameters."""
+    """The roles of an op's inputs, read off the formula's parameters."""
 
     def __init__(self, formula: Formula, n_slots: int, bounds: Bounds) -> None:
         parameters = inspect.signature(formula).parameters.values()

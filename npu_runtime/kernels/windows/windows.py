@@ -1,4 +1,4 @@
-"""Where the windows of convolutions and pools lie: strides, dilations and padding of one axis and of an image.
+"""The places of the windows of convolutions and pools: strides, dilations and padding of one axis and of an image.
 
 What follows from a node's attributes and shapes is kept: a step asks for the same again and again, and computing it takes
 longer in a step, with cold caches, than a small convolution.
@@ -49,7 +49,7 @@ class Axis:
         return first * self.stride - self.before, (last - 1) * self.stride - self.before + self.span
 
     def tap(self, index: int, first: int, last: int) -> tuple[slice, slice]:
-        """Which of the outputs [first, last) have tap `index` inside the input: (outputs counted from first, inputs)."""
+        """The outputs of [first, last) whose tap `index` is inside the input: (outputs counted from first, inputs)."""
         offset = index * self.dilation - self.before
         low = max(first, -(offset // self.stride))
         high = max(low, min(last, (self.extent - 1 - offset) // self.stride + 1))
@@ -57,7 +57,7 @@ class Axis:
         return slice(low - first, high - first), slice(start, start + (high - low) * self.stride, self.stride)
 
     def valid_counts(self) -> np.ndarray:
-        """How many taps of each window lie inside the input.  Returns: (out,) int64."""
+        """The number of taps of each window that lie inside the input.  Returns: (out,) int64."""
         starts = np.arange(self.out) * self.stride - self.before
         taps = starts[:, None] + np.arange(self.kernel) * self.dilation
         return ((taps >= 0) & (taps < self.extent)).sum(axis=1)
