@@ -12,10 +12,7 @@ from pathlib import Path
 
 from vulture import Vulture
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tf2npu.toml_document import tomllib
 
 ROOT = Path(__file__).parent.parent
 READ = ("tf2npu", "npu_runtime", "npu_formats", "benchmarks", "tools", "docs", "setup.py")

@@ -14,10 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from tf2npu.toml_document import tomllib
 
 ROOT = Path(__file__).parents[1]
 FIGURES = Path(__file__).with_name("layout.toml")

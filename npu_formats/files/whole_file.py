@@ -34,11 +34,8 @@ def put_text(folder: Path, name: str, text: str, mode: int = 0o666) -> None:
     mode: of the file, less the umask.  Raises: OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    place = os.open(folder, _FOLDER)
-    try:
-        put_pieces(place, name, [text.encode("utf-8")], mode)
-    finally:
-        os.close(place)
+    with Directory.followed(folder) as place:
+        put_pieces(place.fileno(), name, [text.encode("utf-8")], mode)
 
 
 def put_pieces(place: int, name: str, pieces: Iterable[bytes | memoryview], mode: int) -> int:

@@ -207,6 +207,3 @@ def _read_call(header: Any, ranks: tuple[int, ...]) -> tuple[Call, list[Any]]:
         case [str(op), str(reduction), int(root), int(tag), [_, *_] as packed]:
             return Call(op, ranks, reduction, root, tag), packed
     raise BrokenMessage(f"no call: {str(header)[:80]}")
-
-
-__all__ = ["Coordinator"]

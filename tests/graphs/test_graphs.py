@@ -24,18 +24,7 @@ N_FREE_STEPS = 20
 TOLERANCE = 1e-4
 
 
-@pytest.mark.whole(
-    but=(
-        "lenet_layers",
-        "dcgan",
-        "rnn_static",
-        "seq2seq_attention",
-        "crf_ctc",
-        "deepfm",
-        "unet_detect",
-        "rl_pg",
-    )
-)
+@pytest.mark.whole(but=("lenet_layers", "dcgan", "rnn_static", "seq2seq_attention", "crf_ctc", "deepfm", "unet_detect", "rl_pg"))
 @pytest.mark.parametrize("name", GRAPHS)
 def test_graph(name: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     outcome = compare(GRAPHS[name], N_STEPS, tmp_path)

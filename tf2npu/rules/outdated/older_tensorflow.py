@@ -270,7 +270,8 @@ def rounded_division(call: Call) -> None:
 
 
 def _has_old_names(script: Script) -> bool:
-    return any(script.name_of(reference, scope) in OLD_NAMES for reference, scope in script.walked.references)
+    references = script.walked.references if _WORDS.search(script.text) else ()
+    return any(script.name_of(reference, scope) in OLD_NAMES for reference, scope in references)
 
 
 def _is_float(call: Call, node: cst.BaseExpression | None) -> bool:
