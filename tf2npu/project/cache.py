@@ -17,6 +17,7 @@ import sqlite3
 import sys
 from collections.abc import Iterable
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -89,8 +90,12 @@ def _feed_all(digest: Any, values: Iterable[Any]) -> None:
     digest.update(b")")
 
 
+@lru_cache(maxsize=1)
 def tool_fingerprint() -> bytes:
-    """Digest of the converter's version, its source files as they stand on disk, and the Python and libcst that run it."""
+    """Digest of the converter's version, its source files as they stand on disk, and the Python and libcst that run it.
+
+    It is taken once: a process runs the files that it has loaded, whatever becomes of them meanwhile.
+    """
     root = Path(tf2npu.__file__).parent
     seen = []
     for folder in (root, root / "rules", *sorted((root / "rules").glob("*/")), root / "scanner", root / "api_support" / "data",
