@@ -35,6 +35,7 @@ from tf2npu.report import as_json, as_text, folder, record, rule_list, run_recor
 from tf2npu.report.build import build
 from tf2npu.report.localized import localized, localized_lines
 from tf2npu.report.model import Distribution, Report, exit_code
+from tf2npu.report.too_large import TooLarge
 from tf2npu.report.visible import visible
 from tf2npu.rules import plugin_problems, plugins
 from tf2npu.screen import QUIET, Rerun, show_all, show_path, show_summary
@@ -314,7 +315,7 @@ def _write_report(report: Report, target: Path, formats: list[str], **options: A
         folder.write(report, target, formats, **options)
     except OSError as error:
         raise RefusedRequest(f"{target}: the report cannot be written: {error.strerror or error}") from None
-    except (Busy, folder.ForeignFile, folder.TooLarge) as error:
+    except (Busy, folder.ForeignFile, TooLarge) as error:
         raise RefusedRequest(f"{error}; the report is not written") from None
 
 

@@ -12,9 +12,9 @@ from tests.report.browser import Browser
 from tf2npu.cli import cli
 from tf2npu.findings import Finding, Level, Span, Status
 from tf2npu.report import as_json, folder
-from tf2npu.report.folder import TooLarge
 from tf2npu.report.model import FileReport, Report
 from tf2npu.report.single_file import single_file
+from tf2npu.report.too_large import TooLarge
 
 pytestmark = pytest.mark.one_python
 VISIBLE = "[...document.querySelectorAll('.one-page')].filter((e) => e.checkVisibility()).map((e) => e.id).join()"

@@ -32,10 +32,6 @@ class ForeignFile(Exception):
     """A file that this report would overwrite was not written by tf2npu; the text names it."""
 
 
-class TooLarge(Exception):
-    """A report does not fit into one file; the text says what to do."""
-
-
 Text = Iterable[str]
 """A text piece by piece."""
 

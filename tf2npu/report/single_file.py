@@ -13,9 +13,9 @@ from markupsafe import escape
 
 from tf2npu.report.as_html import NAMED, Pages, asset
 from tf2npu.report.content_policy import hash_source
-from tf2npu.report.folder import TooLarge
 from tf2npu.report.language import catalogue
 from tf2npu.report.model import Report
+from tf2npu.report.too_large import TooLarge
 
 MOST_BYTES = 5_000_000
 """Bytes of the file: what mail servers take, and what a browser opens in a second."""
