@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from npu_formats.user_frames import calling_line
 from npu_runtime.device.variable import Variable
 from npu_runtime.dump.session_dump import DumpedModel
 from npu_runtime.events import KeptOfProgram, ProgramRecord
@@ -15,7 +16,6 @@ from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importer.graphdef import GraphImporter
-from npu_runtime.library_frames import calling_line
 from npu_runtime.passes.schedule.assign_streams import describe
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Collection
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from npu_formats.delta_debugging import Candidate, MinimalSubset, minimal_subset
 from tf2npu.findings import Level
 from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run
-
-if TYPE_CHECKING:
-    from npu_runtime.analysis.minimal_subset import MinimalSubset
 
 _TOPIC = len("NPU1")
 """Characters of a rule's id that tell its topic; rules of a topic are tried together first."""
@@ -47,11 +43,10 @@ def least_rules(
     is_right: runs a conversion.  may_go_on: whether there is time for another run.
     Raises: UsageProblem, ConfigError, and what is_right raises.
     """
-    search = importlib.import_module("npu_runtime.analysis.minimal_subset")  # not before somebody checks: the tool starts without
     numbers = count(1)
 
     def mends(without: frozenset[str]) -> bool:
         return is_right(convert_for_run(script, folder / f"without_{next(numbers)}", without) if without else converted)
 
-    candidates = [search.Candidate(rule, rule[:_TOPIC]) for rule in rules_with_edits(converted)]
-    return search.minimal_subset(candidates, mends, may_go_on)
+    candidates = [Candidate(rule, rule[:_TOPIC]) for rule in rules_with_edits(converted)]
+    return minimal_subset(candidates, mends, may_go_on)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from npu_formats.user_frames import is_library
 from tf2npu.findings import Finding, Level
 from tf2npu.report.model import FileReport
 
@@ -87,5 +87,4 @@ def _innermost(frames: Iterable[tuple[str, int | None]]) -> Place | None:
 
 
 def _is_users(file: str) -> bool:
-    libraries = importlib.import_module("npu_runtime.library_frames")  # a run has imported it; the converter needs none of it
-    return not (file.startswith("<") or "site-packages" in file or libraries.is_library(file))
+    return not (file.startswith("<") or "site-packages" in file or is_library(file))

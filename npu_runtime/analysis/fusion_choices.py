@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from npu_formats.delta_debugging import Candidate, MinimalSubset
 from npu_runtime.analysis.fusion_switches import FOLDING, FOLDING_OPTION, PASSES
 from npu_runtime.analysis.least_change import LeastChange
-from npu_runtime.analysis.minimal_subset import Candidate, MinimalSubset
 from npu_runtime.config import RuntimeConfig
 
 

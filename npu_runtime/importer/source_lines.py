@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_runtime.library_frames import is_library
+from npu_formats.user_frames import is_library
 
 _GRADIENTS = "tensorflow/python/ops/gradients_util.py"
 """The end of the name of the file in which TensorFlow walks from operation to operation, making their gradients."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_runtime.analysis.minimal_subset import BUDGET, INTERRUPTED, Candidate, Mends, MinimalSubset, minimal_subset
+from npu_formats.delta_debugging import BUDGET, INTERRUPTED, Candidate, Mends, MinimalSubset, minimal_subset
 
 TESTS_PER_NAME = 12
 """Runs that may be made for each name of the set and each doubling of the candidates."""

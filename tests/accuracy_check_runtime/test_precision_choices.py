@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
+from npu_formats.delta_debugging import MinimalSubset, minimal_subset
 from npu_runtime.analysis.least_change import LeastChange, with_files
-from npu_runtime.analysis.minimal_subset import MinimalSubset, minimal_subset
 from npu_runtime.analysis.precision_choices import (
     MOST_NODES,
     ReducedNode,

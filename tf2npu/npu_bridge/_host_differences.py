@@ -14,7 +14,7 @@ from pathlib import Path
 from npu_bridge._log import once
 
 from npu_formats.environment import TF2NPU_STRICT
-from npu_runtime.library_frames import calling_line
+from npu_formats.user_frames import calling_line
 
 
 @cache

@@ -27,11 +27,11 @@ from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import error_interpolation, errors_impl
 
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_LOG
+from npu_formats.user_frames import calling_line
 from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
-from npu_runtime.library_frames import calling_line
 from npu_runtime.prediction.collector import prepare
 from npu_runtime.run_evidence import document as evidence
 from npu_runtime.run_recording import recording

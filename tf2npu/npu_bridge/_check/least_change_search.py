@@ -16,11 +16,11 @@ from npu_bridge._check.stored_steps import StepValues, loss_in
 from npu_bridge._check.verdict import RunErrors, Tolerances, Yardstick, as_json
 from tensorflow.python.framework import errors_impl
 
+from npu_formats.delta_debugging import Candidate, MinimalSubset, minimal_subset
 from npu_formats.files.temporary import temporary_folder
 from npu_runtime.analysis.fusion_choices import fusion_candidates, fusion_change
 from npu_runtime.analysis.fusion_switches import without_passes
 from npu_runtime.analysis.least_change import LeastChange, with_files
-from npu_runtime.analysis.minimal_subset import Candidate, MinimalSubset, minimal_subset
 from npu_runtime.analysis.precision_choices import (
     ReducedNode,
     precision_candidates,

@@ -15,7 +15,7 @@ import numpy as np
 from npu_bridge._log import once
 from npu_bridge._tf1.journal import Journal
 
-from npu_runtime.library_frames import is_library
+from npu_formats.user_frames import is_library
 
 _RAGGED = "inhomogeneous shape"
 """What NumPy says of such rows."""

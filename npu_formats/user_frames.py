@@ -1,4 +1,4 @@
-"""Frames of libraries, whose lines say nothing about whose wish it was, told from frames of the script."""
+"""Frames of the user's code, apart from those of libraries, which say nothing about whose wish it was."""
 
 from __future__ import annotations
 
