@@ -27,11 +27,11 @@ from tf2npu.config import Config
 from tf2npu.findings import Status
 from tf2npu.project.conversion import convert_project
 from tf2npu.project.request import Request
-from tf2npu.report.build import build
-from tf2npu.report.decisions import decisions
-from tf2npu.report.effort import effort
-from tf2npu.report.model import Report
-from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import decisions
+from tf2npu.report.work.effort import effort
 
 ABSENT = 77
 """Exit code of a check that could not be made for want of what it checks; the one that automake has for it."""

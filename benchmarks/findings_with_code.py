@@ -18,7 +18,7 @@ from tf2npu.findings import Finding
 from tf2npu.project.conversion import convert_project
 from tf2npu.project.request import Request
 from tf2npu.project.workers import default_jobs
-from tf2npu.report.model import WORK_LEVELS
+from tf2npu.report.model.report import WORK_LEVELS
 
 ABSENT = 77
 """Exit code of a check that could not be made for want of what it checks; the one that automake has for it."""

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tf2npu.findings import Finding, Status
-from tf2npu.report import as_json
-from tf2npu.report.model import FileReport, Lines, Report
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.report import FileReport, Lines, Report
 
 ROOT = Path(__file__).parent.parent
 LINES_OF_A_FILE = 160

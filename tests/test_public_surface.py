@@ -18,7 +18,7 @@ from tf2npu import rules
 from tf2npu.accuracy_check import document as check_document
 from tf2npu.cli import cli
 from tf2npu.prediction import document
-from tf2npu.report import report_document
+from tf2npu.report.model import document as report_document
 from tf2npu.rules import all_rules, base, plugins
 
 FIXTURE = Path(__file__).parent / "fixtures" / "public_surface.txt"

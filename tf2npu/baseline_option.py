@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tf2npu.refused_request import RefusedRequest, refusing
-from tf2npu.report import baseline
-from tf2npu.report.model import Report
+from tf2npu.report.model import baseline
+from tf2npu.report.model.report import Report
 
 
 @dataclass(frozen=True)

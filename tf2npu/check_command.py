@@ -23,8 +23,8 @@ from tf2npu.accuracy_check_conversion import least_rules
 from tf2npu.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.as_text import show
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import show
 from tf2npu.script_process import bridge_import, chips, converted_for, orderly_end
 from tf2npu.session_options import table
 from tf2npu.temporary_conversion import TemporaryConversion

@@ -11,8 +11,8 @@ from tf2npu.accuracy_check.document import Document, ModeEntry
 from tf2npu.accuracy_check.sentences import place as place_of
 from tf2npu.kept_runs import sources_digest
 from tf2npu.recorded_run import short
-from tf2npu.report.as_json import NotAReport
-from tf2npu.report.visible import visible
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.escape import visible
 from tf2npu.run_report import load, write_again
 
 

@@ -136,7 +136,7 @@ def scan(src: Path, **options) -> None:
 @_language
 def rules(rule_id: str | None, chosen: str, language: str) -> None:
     """List the rules, or explain the one with this ID (or those with this prefix)."""
-    from tf2npu.report import rule_list
+    from tf2npu.report.formats import rule_list
 
     found = rule_list.entries(rule_id or "", language)
     if not found or rule_id == "":
@@ -152,7 +152,7 @@ def rules(rule_id: str | None, chosen: str, language: str) -> None:
 )
 def api(name: str, chosen: str) -> None:
     """What becomes of the API called NAME on the NPU: any spelling (tf.x, tensorflow.compat.v1.x, hvd.x), or a pattern."""
-    from tf2npu.report import api_list
+    from tf2npu.report.formats import api_list
 
     found = api_list.entries(name)
     if not found:
@@ -346,7 +346,7 @@ cli.add_command(check)
 def doctor(script: Path | None) -> None:
     """Versions, which npu_bridge wins and why, and what can run here."""
     from tf2npu import doctor as checks
-    from tf2npu.report.visible import visible
+    from tf2npu.report.escape import visible
 
     click.echo("\n".join(map(visible, checks.lines())))
     if script is not None:
@@ -370,7 +370,7 @@ def main(argv: list[str] | None = None) -> None:
     try:
         cli.main(argv, prog_name="tf2npu", standalone_mode=False)
     except click.ClickException as error:
-        from tf2npu.report.visible import visible_lines
+        from tf2npu.report.escape import visible_lines
 
         # It may quote what stands on the command line; click marks the attribute as final.
         setattr(error, "message", visible_lines(error.message))  # noqa: B010

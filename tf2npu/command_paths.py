@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tf2npu.report.model import CommandPaths
+from tf2npu.report.model.report import CommandPaths
 
 
 def command_paths(src: Path, out: Path | None, report_folder: Path | None, name: str | None, *, in_place: bool) -> CommandPaths:

@@ -31,12 +31,14 @@ from tf2npu.project.request import Again, Request, UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest, refusing
-from tf2npu.report import as_json, as_text, folder, record, rule_list, run_record
-from tf2npu.report.build import build
-from tf2npu.report.localized import localized, localized_lines
-from tf2npu.report.model import Distribution, Report, exit_code
-from tf2npu.report.too_large import TooLarge
-from tf2npu.report.visible import visible
+from tf2npu.report import manifest, writer
+from tf2npu.report.errors import NotAReport, TooLarge
+from tf2npu.report.escape import visible
+from tf2npu.report.formats import as_text, rule_list
+from tf2npu.report.formats.localized import localized, localized_lines
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Distribution, Report, exit_code
+from tf2npu.report.runs import record as run_record
 from tf2npu.rules import plugin_problems, plugins
 from tf2npu.screen import QUIET, Rerun, show_all, show_path, show_summary
 from tf2npu.session_options import of_text, why_unknown
@@ -117,18 +119,18 @@ def render_again(
     """`tf2npu report`; returns the exit code.  run_files: runs that the report is to have, too."""
     report = named_report(file)
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
-    report.paths = record.load(file.parent).paths
+    report.paths = manifest.load(file.parent).paths
     for run_file in run_files:
         _put_run(report, run_file)
     if target is None and formats == ["text"] and sys.stdout.isatty():
         show_all(report, report.headline, sys.stdout)
     elif target is None and formats == ["text"]:
         as_text.show(localized_lines(as_text.full(localized(report, language)), language), sys.stdout)
-    elif target is None and len(formats) == 1 and folder.is_text(formats[0]):
-        click.echo(folder.text_of(report, formats[0]), nl=False)
+    elif target is None and len(formats) == 1 and writer.is_text(formats[0]):
+        click.echo(writer.text_of(report, formats[0]), nl=False)
     else:
         target = target or file.parent
-        force = target == file.parent and folder.is_marked(target)
+        force = target == file.parent and writer.is_marked(target)
         _check_report_folder(target, formats, force)
         _write_report(report, target, formats, keep=True, force=force, jobs=default_jobs())
         click.echo(f"report: {visible(str(target))}")
@@ -140,7 +142,7 @@ def render_again(
 def _put_run(report: Report, file: Path) -> None:
     from tf2npu import run_report
 
-    with refusing(f"--run {file}", as_json.NotAReport):
+    with refusing(f"--run {file}", NotAReport):
         run_report.put(report, run_record.read(file))
 
 
@@ -289,8 +291,8 @@ def _check_report_folder(report_folder: Path | None, formats: list[str], force: 
     if report_folder is None:
         return
     try:
-        folder.check(report_folder, formats, force=force)
-    except folder.ForeignFile as error:
+        writer.check(report_folder, formats, force=force)
+    except writer.ForeignFile as error:
         raise RefusedRequest(str(error)) from None
 
 
@@ -300,22 +302,22 @@ def _tell(
 ) -> None:  # fmt: skip
     """Write the report and show the short form, with the command to rerun as the user would type it; `opens`: show it."""
     show_summary(report, stream, rerun, volume)  # first: files are converted, also where the report cannot be written
-    if report_folder is not None and folder.has_files(formats):
+    if report_folder is not None and writer.has_files(formats):
         _write_report(report, report_folder, formats, **options)
         if volume != QUIET:
             show_path(_shown_report(report_folder, formats), stream, report.language)
     if "github" in formats:
-        stream.write(folder.text_of(report, "github"))
+        stream.write(writer.text_of(report, "github"))
     if opens:
         open_report(report_folder, formats)
 
 
 def _write_report(report: Report, target: Path, formats: list[str], **options: Any) -> None:
     try:
-        folder.write(report, target, formats, **options)
+        writer.write(report, target, formats, **options)
     except OSError as error:
         raise RefusedRequest(f"{target}: the report cannot be written: {error.strerror or error}") from None
-    except (Busy, folder.ForeignFile, TooLarge) as error:
+    except (Busy, writer.ForeignFile, TooLarge) as error:
         raise RefusedRequest(f"{error}; the report is not written") from None
 
 
@@ -324,7 +326,7 @@ def _shown_report(report_folder: Path, formats: list[str]) -> Path:
 
 
 def _show_diffs(results: list[FileResult]) -> None:
-    from tf2npu.report.diff import for_the_eyes, unified
+    from tf2npu.report.formats.diff import for_the_eyes, unified
 
     sys.stdout.flush()
     if sys.stdout.isatty():

@@ -16,8 +16,8 @@ import click
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.as_text import Line, show
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import Line, show
 from tf2npu.tensor_libraries import EXIT_UNREADABLE, require_numpy
 
 if TYPE_CHECKING:

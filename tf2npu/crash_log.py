@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tf2npu
 from npu_formats.files.state import new_log
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
 
 
 def one_line(error: BaseException) -> str:

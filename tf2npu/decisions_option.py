@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tf2npu.findings import FileResult
 from tf2npu.project.request import Again
 from tf2npu.refused_request import refusing
-from tf2npu.report.model import Report
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.model.report import Report
 
 if TYPE_CHECKING:
     from tf2npu.decisions.document import Decisions

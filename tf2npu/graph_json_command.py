@@ -11,7 +11,7 @@ from npu_formats.files.bounded_read import read_at_most
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
 
 UNREADABLE = 3
 """Exit code for a graph file that cannot be read."""

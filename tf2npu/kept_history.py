@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tf2npu.report.decisions import decisions
-from tf2npu.report.effort import minutes_of
-from tf2npu.report.history import entry_of, extended
-from tf2npu.report.model import Report
-from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.model.report import Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import decisions
+from tf2npu.report.work.effort import minutes_of
+from tf2npu.report.work.history import entry_of, extended
 
 
 def keep_history(report: Report, folder: Path, src: Path) -> None:

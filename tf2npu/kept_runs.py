@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tf2npu.report import as_json, record
-from tf2npu.report.check_section import CheckDocument
-from tf2npu.report.model import Report
-from tf2npu.report.run_document import RunDocument, of_this_version
+from tf2npu.report import manifest
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.report import Report
+from tf2npu.report.runs.check_texts import CheckDocument
+from tf2npu.report.runs.document import RunDocument, of_this_version
 from tf2npu.run_files import changed
 
 _FILE = "report.json"
@@ -19,11 +21,11 @@ def keep_runs(report: Report, folder: Path, root: Path) -> None:
 
     root: the folder, or the single file, that the runs have run: what a conversion has written, or SRC.
     """
-    if _FILE not in record.load(folder).names:
+    if _FILE not in manifest.load(folder).names:
         return  # a tree may bring along any file of this name
     try:
         earlier = as_json.read(folder / _FILE)
-    except (OSError, as_json.NotAReport):
+    except (OSError, NotAReport):
         return
     if earlier.check is not None:
         report.check = _kept_check(earlier.check, report)

@@ -19,8 +19,8 @@ from npu_formats.files.lock import Busy
 from tf2npu import recorded_run, run_report
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
-from tf2npu.report.as_json import NotAReport
-from tf2npu.report.visible import visible, visible_lines
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.escape import visible, visible_lines
 from tf2npu.run_failure import Failure, failure_of
 from tf2npu.session_options import launcher_options
 from tf2npu.statement_marks import StatementMarks

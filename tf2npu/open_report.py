@@ -6,8 +6,8 @@ import logging
 import webbrowser
 from pathlib import Path
 
-from tf2npu.report.folder import page_to_open
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.writer import page_to_open
 
 log = logging.getLogger(__name__)
 

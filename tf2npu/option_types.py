@@ -11,7 +11,7 @@ class Formats(click.ParamType):
     name = "formats"
 
     def convert(self, value, param, ctx):
-        from tf2npu.report.folder import FORMATS
+        from tf2npu.report.writer import FORMATS
 
         if not isinstance(value, str):
             return value
@@ -20,7 +20,7 @@ class Formats(click.ParamType):
             if part not in FORMATS:
                 self.fail(f"{part!r} is not one of {', '.join(FORMATS)}", param, ctx)
             if part == "xlsx":
-                from tf2npu.report import as_xlsx
+                from tf2npu.report.formats import as_xlsx
 
                 if not as_xlsx.is_possible():
                     self.fail(f"xlsx needs openpyxl, which is not installed: {as_xlsx.INSTALL}", param, ctx)

@@ -25,8 +25,8 @@ from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.table import NoProfile
 from tf2npu.profiles.tree import profiles_in
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.as_text import show
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import show
 from tf2npu.script_process import chips, converted_for, orderly_end, run_script
 from tf2npu.session_options import of_text
 

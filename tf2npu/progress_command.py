@@ -12,14 +12,14 @@ import click
 from tf2npu.named_report import named_report
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report import as_text
 from tf2npu.report.compared import as_json as compared_json
 from tf2npu.report.compared import as_markdown
 from tf2npu.report.compared import as_text as compared_text
 from tf2npu.report.compared.comparison import Comparison, compare
-from tf2npu.report.localized import localized
-from tf2npu.report.model import Report
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats import as_text
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.model.report import Report
 
 FORMATS = ("text", "html", "md", "json")
 _FILES = {"text": "compare.txt", "html": "compare.html", "md": "compare.md", "json": "compare.json"}

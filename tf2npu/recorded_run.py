@@ -14,7 +14,7 @@ from typing import Any
 import tf2npu
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
-from tf2npu.report.run_record import VERSION, RunRecord, checked_record, render
+from tf2npu.report.runs.record import VERSION, RunRecord, checked_record, render
 from tf2npu.run_failure import Failure, Place
 from tf2npu.run_files import digests, loaded, root_of, sources
 from tf2npu.statement_marks import StatementMarks

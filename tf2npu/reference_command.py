@@ -16,7 +16,7 @@ from npu_formats.files.bounded_read import MOST_REPORT_BYTES
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import new_name, replacing
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
 from tf2npu.script_process import bridge_import, chips, orderly_end, run_script
 
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference

@@ -9,7 +9,7 @@ from typing import Any
 
 from npu_formats.user_frames import is_library
 from tf2npu.findings import Finding, Level
-from tf2npu.report.model import FileReport
+from tf2npu.report.model.report import FileReport
 
 _MOST_CHARACTERS = 1000
 """Characters of an exception's text that a report keeps: the rest is on stderr."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tf2npu.report.line_origins import LineOrigins
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.run_document import RunDocument
+from tf2npu.report.model.report import FileReport, Report
+from tf2npu.report.runs.document import RunDocument
+from tf2npu.report.runs.source_map import LineOrigins
 from tf2npu.run_failure import worst_around
 from tf2npu.whole_number import whole_number
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from tf2npu.kept_runs import set_runs
 from tf2npu.project.walk import REPORT_FOLDER
-from tf2npu.report import as_json, folder, record
-from tf2npu.report.model import Report
-from tf2npu.report.run_document import RunDocument, checked, of_this_version
-from tf2npu.report.run_record import RunRecord
+from tf2npu.report import manifest, writer
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.report import Report
+from tf2npu.report.runs.document import RunDocument, checked, of_this_version
+from tf2npu.report.runs.record import RunRecord
 from tf2npu.run_failure import worst_around
 from tf2npu.run_placement import Placement, placed
 
@@ -49,14 +51,14 @@ def why_not(place: Path) -> str:
         if (inner / "report.json").is_file():
             return f"--report {place}: there is no report.json; there is one in {inner}"
         return f"--report {place}: there is no report.json; `tf2npu convert SRC OUT --report {place}` writes one"
-    except as_json.NotAReport as error:
+    except NotAReport as error:
         return f"--report {place}: report.json cannot be read: {error}"
     return ""
 
 
 def load(place: Path) -> Report:
     """The report in a folder, in the language in which it was written there.  Raises: OSError; NotAReport."""
-    report, written = as_json.read(place / "report.json"), record.load(place)
+    report, written = as_json.read(place / "report.json"), manifest.load(place)
     report.language, report.prefix, report.paths = written.language, written.prefix, written.paths
     return report
 
@@ -104,12 +106,12 @@ def write_again(report: Report, place: Path) -> Path:
     """Write a report in every format that its folder has.  Returns: the file to open.  Raises: OSError; Busy."""
     formats = [name for name, file in _FILES.items() if (place / file).is_file()]
     if "xlsx" in formats:
-        from tf2npu.report import as_xlsx  # brings the rules with it
+        from tf2npu.report.formats import as_xlsx  # brings the rules with it
 
         if not as_xlsx.is_possible():
             formats.remove("xlsx")
             print(
                 f"tf2npu: {_FILES['xlsx']} stays as it was, since openpyxl is not installed: {as_xlsx.INSTALL}", file=sys.stderr
             )
-    folder.write(report, place, [*formats, "json"], keep=True, force=True)  # the user named this report
+    writer.write(report, place, [*formats, "json"], keep=True, force=True)  # the user named this report
     return place / ("index.html" if "html" in formats else "report.json")

@@ -7,11 +7,11 @@ import shlex
 from pathlib import Path
 from typing import TextIO
 
-from tf2npu.report import as_text
-from tf2npu.report.language import catalogue
-from tf2npu.report.localized import localized, localized_lines
-from tf2npu.report.model import Report
-from tf2npu.report.outlook import outlook
+from tf2npu.report.formats import as_text
+from tf2npu.report.formats.localized import localized, localized_lines
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.model.report import Report
+from tf2npu.report.work.overview import outlook
 
 QUIET, VERBOSE = "quiet", "verbose"
 """How much a command tells: the verdict alone, or every finding; anything else is what is left in short."""
@@ -35,7 +35,7 @@ def show_summary(report: Report, stream: TextIO, rerun: Rerun, volume: str) -> N
 
 def show_all(report: Report, headline: str, stream: TextIO, *, shows_all: bool = True) -> None:
     """Draw a report on a terminal, in its language."""
-    from tf2npu.report import terminal  # rich costs a tenth of a second to import
+    from tf2npu.report.formats import terminal  # rich costs a tenth of a second to import
 
     told = localized(report, report.language)
     found = outlook(told)
@@ -46,7 +46,7 @@ def show_path(path: Path, stream: TextIO, language: str) -> None:
     """Say where the report is."""
     if not stream.isatty():
         return as_text.show([as_text.Line(f"report: {path}")], stream)
-    from tf2npu.report import terminal
+    from tf2npu.report.formats import terminal
 
     terminal.show_report_path(path, stream, language)
 

@@ -19,7 +19,7 @@ from tf2npu.project.request import TooLarge, UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
 from tf2npu.temporary_conversion import TemporaryConversion, bridge_importer, convert_for_run
 
 _STDERR = 2

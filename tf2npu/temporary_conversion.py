@@ -21,8 +21,8 @@ from tf2npu.findings import FileResult, Status
 from tf2npu.project.conversion import Conversion, convert_project
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.workers import default_jobs
-from tf2npu.report.aligned import compare
-from tf2npu.report.build import file_report
+from tf2npu.report.model.aligned import compare
+from tf2npu.report.model.build import file_report
 from tf2npu.scanner.bridge_imports import file_importing_bridge
 from tf2npu.whole_number import whole_number
 

@@ -15,8 +15,8 @@ from npu_formats.environment import TF2NPU_TUNE
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from npu_formats.files.temporary import temporary_folder
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.as_text import Line, show
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import Line, show
 from tf2npu.script_process import chips, converted_for, orderly_end, run_script
 
 _FAILED = 1

@@ -15,8 +15,8 @@ from npu_formats.files.state import NoState
 from tf2npu.project.undo import Undone, undo
 from tf2npu.project.undo_log import has_state
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report import as_text
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats import as_text
 
 
 def run(src: Path, *, force: bool) -> int:

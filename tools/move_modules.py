@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 def _move_file(old: str, new: str) -> None:
     source, target = _path(old), _path(new)
-    if not source.is_dir():
+    if source.with_suffix(".py").exists():  # a room of this name may be there already
         source, target = source.with_suffix(".py"), target.with_suffix(".py")
     target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["git", "mv", str(source), str(target)], check=True)

@@ -154,7 +154,7 @@ with tf.Session() as sess:
 
 def report(folder: Path) -> Files:
     from tests.report.samples import sample
-    from tf2npu.report import as_json
+    from tf2npu.report.formats import as_json
 
     return [_put(folder / "report.json", "".join(as_json.pieces(sample(("sub/eval.py",)))))]
 
@@ -162,7 +162,7 @@ def report(folder: Path) -> Files:
 def run_record(folder: Path) -> Files:
     from tests.cli.test_damaged_files import run_json
     from tests.report.samples import sample
-    from tf2npu.report import as_json
+    from tf2npu.report.formats import as_json
 
     _put(folder / "report.json", "".join(as_json.pieces(sample(("sub/eval.py",)))))
     return [_put(folder / "run.json", run_json())]
@@ -229,7 +229,7 @@ def baseline(folder: Path) -> Files:
 def decisions(folder: Path) -> Files:
     from tests.decisions.made import decided
     from tests.report.samples import result
-    from tf2npu.report.build import build
+    from tf2npu.report.model.build import build
 
     _project(folder, "a.txt", "")
     return [_put(folder / "decisions.toml", decided(build([result("train.py")]), {"NPU901": "accept", "NPU902": "suppress"}))]

@@ -12,7 +12,7 @@ from tests.accuracy_check.samples import SAMPLES
 from tf2npu.accuracy_check import output
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.prediction.output import ForeignPage
-from tf2npu.report.folder import MARKER
+from tf2npu.report.writer import MARKER
 
 
 @pytest.fixture(autouse=True)

@@ -13,15 +13,16 @@ from tests.report.samples import SOURCE, result
 from tf2npu import check_report
 from tf2npu.accuracy_check.document import document
 from tf2npu.kept_runs import keep_runs, sources_digest
-from tf2npu.report import as_json, as_text, folder
-from tf2npu.report.build import build
+from tf2npu.report import writer
+from tf2npu.report.formats import as_json, as_text
+from tf2npu.report.model.build import build
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """The folder of a report."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    folder.write(build([result()]), tmp_path / "report", ["html", "json", "text"])
+    writer.write(build([result()]), tmp_path / "report", ["html", "json", "text"])
     return tmp_path / "report"
 
 

@@ -15,8 +15,8 @@ from tests.accuracy_check.samples import MIX, SAMPLES
 from tf2npu.accuracy_check import as_text, figures
 from tf2npu.accuracy_check.columns import fitted
 from tf2npu.accuracy_check.texts import texts
-from tf2npu.report.as_text import show
-from tf2npu.report.visible import ODD
+from tf2npu.report.escape import ODD
+from tf2npu.report.formats.as_text import show
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from tests.cli.test_convert import report_of
-from tf2npu.report import as_json
+from tf2npu.report.formats import as_json
 
 TWO_SITES = "import tensorflow as tf\ne = tf.estimator.Estimator(**a)\ne = tf.estimator.Estimator(**b)\n"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from tf2npu.report import as_json
+from tf2npu.report.formats import as_json
 
 
 def report_of(folder: Path) -> dict:
@@ -369,7 +369,7 @@ def test_how_to_undo_is_said_where_the_report_cannot_be_written(tool, project, t
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("tf2npu.report.folder.write", full)
+    monkeypatch.setattr("tf2npu.report.writer.write", full)
     done = tool("convert", project, "--in-place", "--report", tmp_path / "rep")
     assert done.code == 2
     assert "No space left" in done.err

@@ -13,8 +13,10 @@ from tests.cli.test_convert import tree
 from tests.decisions.made import decided_of
 from tests.report.test_json import CHECK, RUN
 from tf2npu import run_report
-from tf2npu.report import as_json, folder, run_record
-from tf2npu.report.model import Report
+from tf2npu.report import writer
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.report import Report
+from tf2npu.report.runs import record
 
 SOURCE = "import tensorflow as tf\ne = tf.estimator.Estimator(**a)\nz = tf.py_func(f, [e], tf.float32)\n"
 EVIDENCE = ("device_lines", "host_lines", "input_lines", "session_lines", "reached_files")
@@ -25,8 +27,8 @@ def run_json() -> str:
     """A run as `tf2npu run --report run.json` writes it."""
     run = {key: value for key, value in RUN.items() if key not in EVIDENCE}
     evidence = {**{key: [] for key in EVIDENCE}, "failed_at": []}
-    return run_record.render(
-        run_record.checked_record(
+    return record.render(
+        record.checked_record(
             {"schema_version": "1.0", "tool": {"name": "tf2npu", "version": "0.1.0"}, "run": run, "evidence": evidence}
         )
     )
@@ -160,4 +162,4 @@ def test_a_damaged_report_in_the_folder_is_replaced_and_costs_its_runs_only(tool
     assert reports["whole"].run is not None and reports["cut"].run is None and reports["deep"].run is None
     assert reports["cut"].files == reports["deep"].files == reports["whole"].files
     assert json.loads((tmp_path / "rep" / "report.json").read_text())["tool"]["name"] == "tf2npu"
-    assert (tmp_path / "rep" / folder.MARKER).is_file()
+    assert (tmp_path / "rep" / writer.MARKER).is_file()

@@ -9,8 +9,9 @@ from tests.decisions.made import decided_of
 from tests.report.test_json import CHECK, RUN, VALIDATOR
 from tf2npu import run_report
 from tf2npu.kept_runs import sources_digest
-from tf2npu.report import as_json, as_xlsx, folder, record
-from tf2npu.report.folder import FORMATS, is_text
+from tf2npu.report import manifest, writer
+from tf2npu.report.formats import as_json, as_xlsx
+from tf2npu.report.writer import FORMATS, is_text
 from tf2npu.run_files import digest
 
 WORK = "import tensorflow as tf\nd = tf.data.Dataset.range(10).batch(3)\ne = tf.estimator.Estimator(**a)\n=\n"
@@ -121,8 +122,8 @@ def test_with_runs_decisions_a_baseline_and_a_check_they_are_the_first_runs_byte
 def test_each_format_alone_is_written_as_with_all_others(tool, checkout, chosen):
     tool("convert", "src", "out", "--format", ",".join(POSSIBLE), "--report", "first")
     report = as_json.read(checkout / "first" / "report.json")
-    report.prefix, report.paths = "src/", record.load(checkout / "first").paths
-    folder.write(report, checkout / "alone", [chosen])
+    report.prefix, report.paths = "src/", manifest.load(checkout / "first").paths
+    writer.write(report, checkout / "alone", [chosen])
     first, alone = files_of(checkout / "first"), files_of(checkout / "alone")
     assert len(alone) > 1 and {name: first[name] for name in alone} == alone
 

@@ -8,7 +8,7 @@ import pytest
 from tests.cli.test_convert import file_in, report_of, tree
 from tests.report.applied_changes import apply_changes
 from tf2npu.findings import Span
-from tf2npu.report.model import Change
+from tf2npu.report.model.report import Change
 
 BODY = "import tensorflow as tf\nwith tf.Session() as s:\n    s.run(**k)\n"
 NAMES = ("UP.PY", "gui.pyw", "a/util.py", "b/util.py", "new\nline.py", '<b>&".py', "tool", "tool2", "a.b.py", "-dash.py")

@@ -6,7 +6,8 @@ import pytest
 
 from tests.cli.test_convert import report_of
 from tests.decisions.made import decided_of
-from tf2npu.report import as_html, as_json
+from tf2npu.report.formats import as_json
+from tf2npu.report.html import as_html
 
 LABELS = "import tensorflow as tf\na = tf.metrics.accuracy(labels, p)\n"
 GELU = (

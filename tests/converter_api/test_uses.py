@@ -8,8 +8,8 @@ import pytest
 
 from tf2npu.convert import convert_source
 from tf2npu.findings import Verdict
-from tf2npu.report.apis import numbers, sentence
-from tf2npu.report.build import build
+from tf2npu.report.model.apis import numbers, sentence
+from tf2npu.report.model.build import build
 
 
 def uses(text: str, path: str = "m.py") -> dict[str, int]:

@@ -10,7 +10,7 @@ import pytest
 from tf2npu.api_support.table import signatures, table
 from tf2npu.convert import convert_source
 from tf2npu.findings import Verdict
-from tf2npu.report import api_list
+from tf2npu.report.formats import api_list
 
 REPR = re.compile(r"<\w[^<>]*(?: object|function|class '|\.<locals>|: '?\w+'?>)")
 

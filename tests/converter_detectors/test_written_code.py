@@ -11,10 +11,10 @@ from tests.converter.test_rule_examples import CASES, full
 from tf2npu.config import Config
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Finding, Level
-from tf2npu.report import as_json, as_sarif
-from tf2npu.report.build import build
-from tf2npu.report.fixes import Fixes
-from tf2npu.report.model import Lines
+from tf2npu.report.formats import as_json, as_sarif
+from tf2npu.report.formats.fixes import Fixes
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Lines
 
 WORK = (Level.MANUAL, Level.UNSUPPORTED)
 TF = "import tensorflow as tf\n"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tf2npu.report import as_json
-from tf2npu.report.baseline import fingerprints
-from tf2npu.report.decisions import Decision, decisions, optional
-from tf2npu.report.model import Report
-from tf2npu.report.rule_facts import RuleTexts
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.baseline import fingerprints
+from tf2npu.report.model.report import Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import Decision, decisions, optional
 
 
 def decided(report: Report, choices: dict[str, str], *, who: str = "Ann", note: str = "measured") -> str:

@@ -11,7 +11,7 @@ from tests.decisions.made import decided
 from tests.how_many import drawn
 from tests.report.samples import result
 from tf2npu.decisions import document
-from tf2npu.report.build import build
+from tf2npu.report.model.build import build
 from tf2npu.toml_document import parsed
 
 GOOD = decided(build([result("train.py"), result("sub/eval.py")]), {"NPU901": "accept", "NPU902": "suppress"})

@@ -11,8 +11,8 @@ from tf2npu.convert import convert_source
 from tf2npu.decisions import document
 from tf2npu.decisions.revision import revised
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
-from tf2npu.report.build import build
-from tf2npu.report.model import Lines
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Lines
 
 TEXT = "import tensorflow as tf\n\n\ndef f(x):\n    return tf.x(x, 1), tf.y(x)\n"
 

@@ -17,10 +17,11 @@ from tf2npu.project import launchers
 from tf2npu.project.conversion import convert_project
 from tf2npu.project.launchers import launcher
 from tf2npu.project.request import Request
-from tf2npu.report import as_html, as_json
-from tf2npu.report.build import build
-from tf2npu.report.entry_scripts import commands, entries
-from tf2npu.report.next_steps import next_steps
+from tf2npu.report.formats import as_json
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
+from tf2npu.report.work.entry_scripts import commands, entries
+from tf2npu.report.work.next_steps import next_steps
 
 KNOWN = {
     path: EntryScript(path, "guard", path == "train.py") for path in ("train.py", "a/eval.py", "a/train.py", "pkg/__main__.py")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tf2npu.report.changes import offsets_of, splice
-from tf2npu.report.model import Change, Lines
+from tf2npu.report.model.changes import offsets_of, splice
+from tf2npu.report.model.report import Change, Lines
 
 
 def apply_changes(text: str, changes: list[Change]) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tf2npu.file_findings import FILE_FINDINGS
-from tf2npu.report.language import Catalogue, texts_of_template
+from tf2npu.report.languages.language import Catalogue, texts_of_template
 from tf2npu.rules import rule_parts
 
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
@@ -30,40 +30,32 @@ FINDINGS = (
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
     *(PACKAGE / "decisions" / f"{n}.py" for n in ("code", "comments", "revision", "settlement", "unsafe_fixes")),
 )  # fmt: skip
-_RENDERERS = (
-    "model",
-    "as_text",
-    "as_html",
-    "as_annotations",
-    "apis",
-    "code_table",
-    "check_section",
-    "run_section",
-    "proof",
-    "proof_note",
-    "as_markdown",
-    "as_xlsx",
-    "cards",
-    "decisions",
-    "pages/decisions",
-    "outlook",
-    "legend",
-    "rule_list",
-    "seen_apis",
-    "terminal",
-)
-_OVERVIEW = (
-    "coverage", "entry_scripts", "next_steps", "projects", "verdict", "treemap", "file_page", "file_parts", "choices",
-    "rule_facts", "rule_page", "run_page", "run_lines", "summary", "listing", "list_pages", "places", "view",
-)  # fmt: skip
+_IN_ROOMS = {
+    "formats": ("as_annotations", "as_markdown", "as_text", "as_xlsx", "render_context", "rule_list", "terminal"),
+    "html": (
+        "as_html",
+        "code_table",
+        "decision_cards",
+        "evidence_note",
+        "legend",
+        "list_pages",
+        "listing",
+        "one_file",
+        "one_rule",
+        "one_run",
+        "treemap",
+    ),
+    "model": ("apis", "counts", "file_parts", "report", "rule_facts"),
+    "runs": ("check_texts", "evidence", "line_evidence", "run_texts", "seen_apis"),
+    "work": ("choices", "coverage", "decisions", "entry_scripts", "next_steps", "overview", "projects", "summary", "verdict"),
+}
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
 REPORT = (
-    *(PACKAGE / "report" / f"{name}.py" for name in _RENDERERS),
+    *(PACKAGE / "report" / room / f"{name}.py" for room, names in _IN_ROOMS.items() for name in names),
     *(PACKAGE / "report" / "compared" / f"{name}.py" for name in _COMPARED),
-    *(PACKAGE / "report" / f"{name}.py" for name in _OVERVIEW),
-    *sorted((PACKAGE / "report" / "sections").glob("*.py")),
-    *sorted((PACKAGE / "report" / "pages").glob("*.py")),
-    *sorted((PACKAGE / "report" / "run_sections").glob("*.py")),
+    *sorted((PACKAGE / "report" / "html" / "sections").glob("*.py")),
+    *sorted((PACKAGE / "report" / "html" / "pages").glob("*.py")),
+    *sorted((PACKAGE / "report" / "html" / "run_sections").glob("*.py")),
 )
 _RUNTIME = PACKAGE.parent / "npu_runtime"
 _PLACES_NODES = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, Verdict
-from tf2npu.report.build import build
-from tf2npu.report.model import ApiRow, Change, Distribution, FileReport, Lines, Report
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import ApiRow, Change, Distribution, FileReport, Lines, Report
 
 SESSION = "session_config"  # the part of NPU101 about calls
 BIDI = "\u202egnp.\u202c"

@@ -14,8 +14,8 @@ from tests.report import samples
 from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import folder
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report import writer
+from tf2npu.report.model.report import FileReport, Report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -53,7 +53,7 @@ def large() -> Report:
 def pages(tmp_path_factory) -> list[Path]:
     """One page of each kind."""
     target = tmp_path_factory.mktemp("report")
-    folder.write(large(), target, ["html", "one-file"])
+    writer.write(large(), target, ["html", "one-file"])
     parts = sorted((target / "files").glob("zz-many*"))
     assert len(parts) > 2
     first = [path for path in sorted(target.glob("*.html")) if not path.stem[-1].isdigit()]

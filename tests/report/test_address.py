@@ -9,8 +9,8 @@ import pytest
 
 from tests.report import samples
 from tests.report.browser import Browser
-from tf2npu.report import folder
-from tf2npu.report.view import page_name
+from tf2npu.report import writer
+from tf2npu.report.formats.render_context import page_name
 
 pytestmark = pytest.mark.one_python
 
@@ -44,7 +44,7 @@ def browser(tmp_path) -> Iterator[Browser]:
 
 @pytest.fixture
 def files(tmp_path) -> Path:
-    folder.write(samples.sample(), tmp_path / "report", ["html"])
+    writer.write(samples.sample(), tmp_path / "report", ["html"])
     return tmp_path / "report" / "files.html"
 
 

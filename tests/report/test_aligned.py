@@ -10,13 +10,13 @@ import tf2npu
 from tests.report import samples
 from tests.report.applied_changes import apply_changes
 from tf2npu.findings import Span, Status
-from tf2npu.report.aligned import compare
-from tf2npu.report.changes import changes_by_line
-from tf2npu.report.code_table import code_html, line_html, runs
-from tf2npu.report.file_parts import n_left_out, parts_of
-from tf2npu.report.highlight import highlight, highlight_ranges
-from tf2npu.report.language import catalogue
-from tf2npu.report.model import Change, FileReport, Lines
+from tf2npu.report.html.code_table import code_html, line_html, runs
+from tf2npu.report.html.highlight import highlight, highlight_ranges
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.model.aligned import compare
+from tf2npu.report.model.changes import changes_by_line
+from tf2npu.report.model.file_parts import n_left_out, parts_of
+from tf2npu.report.model.report import Change, FileReport, Lines
 
 
 @given(samples.changed_texts())
@@ -63,7 +63,7 @@ def test_coloured_pieces_are_the_lines(text):
     ]
 
 
-SOURCES = sorted(Path(tf2npu.__file__).parent.glob("report/*.py"))
+SOURCES = sorted(Path(tf2npu.__file__).parent.glob("report/*/*.py"))
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)

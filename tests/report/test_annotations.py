@@ -10,8 +10,8 @@ from hypothesis import given
 
 from tests.report.samples import reports
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import as_annotations
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report.formats import as_annotations
+from tf2npu.report.model.report import FileReport, Report
 
 # GitLab documentation, "Code Quality report format": every field that it requires.
 CODE_QUALITY = {

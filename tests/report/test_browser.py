@@ -12,10 +12,10 @@ import pytest
 from tests.report import samples
 from tests.report.browser import chromium_path
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
-from tf2npu.report import folder
-from tf2npu.report.build import build
-from tf2npu.report.model import Distribution
-from tf2npu.report.view import page_name
+from tf2npu.report import writer
+from tf2npu.report.formats.render_context import page_name
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Distribution
 
 pytestmark = pytest.mark.one_python
 
@@ -45,7 +45,7 @@ def chromium() -> str:
 @pytest.fixture(scope="module")
 def report_folder(tmp_path_factory) -> Path:
     target = tmp_path_factory.mktemp("report")
-    folder.write(samples.sample(), target, ["html"])
+    writer.write(samples.sample(), target, ["html"])
     return target
 
 
@@ -149,7 +149,7 @@ def test_nothing_is_cut_off_in_a_narrow_window(chromium, tmp_path):
     data = b"import os\nx = 1\n" + b"y = 2  # " + b"long " * 40 + b"\n"
     files = [FileResult("train.py", Status.UNCHANGED, findings, [], data, data)]
     found = Distribution("horovod", (f"{'a_long_name_of_a_folder_' * 4}/train.py:7",))
-    folder.write(build(files, distributions=[found]), tmp_path, ["html"])
+    writer.write(build(files, distributions=[found]), tmp_path, ["html"])
     index = "answers.index = document.documentElement.scrollWidth <= innerWidth;"
     page = "answers.page = [...document.querySelectorAll('.note')].every((e) => e.getBoundingClientRect().right <= innerWidth);"
     narrow = ("--window-size=500,900",)
@@ -160,7 +160,7 @@ def test_nothing_is_cut_off_in_a_narrow_window(chromium, tmp_path):
 def test_places_that_share_a_row_are_counted(chromium, tmp_path):
     findings = [Finding("NPU404", Level.MANUAL, Span(n, 1, n, 2), "the same") for n in range(1, 8)]
     data = b"x = 1\n" * 8
-    folder.write(build([FileResult("m.py", Status.UNCHANGED, findings, [], data, data)]), tmp_path, ["html"])
+    writer.write(build([FileResult("m.py", Status.UNCHANGED, findings, [], data, data)]), tmp_path, ["html"])
     for name in ("decisions", "findings"):
         code = f"answers.said = document.querySelector('[data-for={name}] [role=status]').textContent;"
         assert probe(chromium, tmp_path / f"{name}.html", code, tmp_path / name) == {"said": "7 of 7 findings shown"}

@@ -15,8 +15,8 @@ import pytest
 from tests.report import made_project
 from tests.report.browser import Browser
 from tf2npu import convert_source
-from tf2npu.report import folder
-from tf2npu.report.build import build
+from tf2npu.report import writer
+from tf2npu.report.model.build import build
 
 pytestmark = pytest.mark.one_python
 
@@ -61,7 +61,7 @@ WORD = re.compile(r"[A-Za-z]{3,}")
 def report(tmp_path: Path) -> Path:
     found = build([convert_source(SOURCE, "train.py"), convert_source("import tensorflow as tf\ns = tf.Session()\n", "pkg/m.py")])
     found.language = "zh"
-    folder.write(found, tmp_path / "report", ["html"])
+    writer.write(found, tmp_path / "report", ["html"])
     return tmp_path / "report"
 
 

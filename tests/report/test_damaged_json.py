@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_json import CHECK, RUN
-from tf2npu.report import as_html, as_json, as_xlsx, folder
-from tf2npu.report.localized import localized
-from tf2npu.report.single_file import single_file
+from tf2npu.report import writer
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.formats import as_json, as_xlsx
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.html import as_html
+from tf2npu.report.html.single_file import single_file
 
 pytestmark = pytest.mark.one_python
 
@@ -61,10 +64,10 @@ def is_shown_or_refused(text: str) -> None:
     """Load it and render every format; what is refused is refused in one short line."""
     try:
         report = as_json.load(text)
-    except as_json.NotAReport as error:
+    except NotAReport as error:
         assert "\n" not in str(error) and len(str(error)) < 300
         return
-    for name in folder.FORMATS:
+    for name in writer.FORMATS:
         if name == "html":
             list(as_html.Pages(report).texts())
         elif name == "one-file":
@@ -72,7 +75,7 @@ def is_shown_or_refused(text: str) -> None:
         elif name == "xlsx":
             list(as_xlsx.pieces(report) if as_xlsx.is_possible() else [])
         else:
-            folder.text_of(report, name).encode("utf-8")
+            writer.text_of(report, name).encode("utf-8")
     localized(report, "zh")
 
 
@@ -124,19 +127,19 @@ def test_many_wrong_values_and_missing_keys(seed):
     ],
 )
 def test_the_place_of_a_wrong_value_is_named(place, value, said):
-    with pytest.raises(as_json.NotAReport) as caught:
+    with pytest.raises(NotAReport) as caught:
         as_json.load(json.dumps(changed(place, value)))
     assert said in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["9" * 5000, '{"a": ' + "9" * 5000 + "}", "[" * 200_000, '{"a":' * 100_000, "\ufeff{}", "NaN"])
 def test_what_json_itself_stumbles_over_is_refused(text):
-    with pytest.raises(as_json.NotAReport, match="not a tf2npu report"):
+    with pytest.raises(NotAReport, match="not a tf2npu report"):
         as_json.load(text)
 
 
 def test_what_is_not_utf_8_is_refused():
-    with pytest.raises(as_json.NotAReport, match="not a tf2npu report"):
+    with pytest.raises(NotAReport, match="not a tf2npu report"):
         as_json.load(b"\xff\xfe{}")
 
 

@@ -9,15 +9,16 @@ import pytest
 
 from tests.report.samples import result
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
-from tf2npu.report import as_html, as_sarif
-from tf2npu.report.build import build
-from tf2npu.report.cards import MOST_CARDS, addresses
-from tf2npu.report.decisions import decided, decisions, report_id, who_decided
-from tf2npu.report.effort import minutes_of
-from tf2npu.report.localized import localized
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.rule_facts import RuleTexts
-from tf2npu.report.view import View
+from tf2npu.report.formats import as_sarif
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.formats.render_context import View
+from tf2npu.report.html import as_html
+from tf2npu.report.html.decision_cards import MOST_CARDS, addresses
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import FileReport, Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import decided, decisions, report_id, who_decided
+from tf2npu.report.work.effort import minutes_of
 
 
 class Elements(HTMLParser):

@@ -12,12 +12,12 @@ from tests.report.test_json import SCHEMA
 from tf2npu.config import EffortSettings
 from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
-from tf2npu.report import as_json
-from tf2npu.report.decisions import decisions
-from tf2npu.report.effort import CLASSES, SHARES, TABLE, cost_of, costs, effort, minutes_of, shown_hours
-from tf2npu.report.model import ApiRow, FileReport, Report
-from tf2npu.report.rule_facts import RuleTexts
-from tf2npu.report.verdict import verdict
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.report import ApiRow, FileReport, Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import decisions
+from tf2npu.report.work.effort import CLASSES, SHARES, TABLE, cost_of, costs, effort, minutes_of, shown_hours
+from tf2npu.report.work.verdict import verdict
 from tf2npu.rules import rule_parts
 
 

@@ -17,11 +17,11 @@ from tests.report.hostile import hostile_json
 from tests.report.test_marks import SOURCE, report_of
 from tf2npu import convert_source
 from tf2npu.findings import Answer, Level
-from tf2npu.report import as_csv, as_json, as_sarif, as_text, as_xlsx
-from tf2npu.report.build import build
-from tf2npu.report.model import Report
-from tf2npu.report.tables import tables
-from tf2npu.report.visible import visible_lines
+from tf2npu.report.escape import visible_lines
+from tf2npu.report.formats import as_csv, as_json, as_sarif, as_text, as_xlsx
+from tf2npu.report.formats.tables import tables
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
 
 STARTS = {
     "equals": "=cmd|' /C calc'!A0", "plus": "+1+1", "minus": "-2+3", "at": "@SUM(1)", "tab": "\t=1", "return": "\r=1",

@@ -16,8 +16,8 @@ from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
 from tests.report.test_pictures import pictured
 from tf2npu.findings import EntryScript, Finding, Level, Span, Status
-from tf2npu.report import folder
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report import writer
+from tf2npu.report.model.report import FileReport, Report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -60,7 +60,7 @@ REPORTS: dict[str, Callable[[], Report]] = {
 def report(request, tmp_path_factory) -> tuple[str, Path]:
     """Its name and its folder."""
     target = tmp_path_factory.mktemp("report")
-    folder.write(REPORTS[request.param](), target, ["html"])
+    writer.write(REPORTS[request.param](), target, ["html"])
     return request.param, target
 
 

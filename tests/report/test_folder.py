@@ -11,9 +11,9 @@ import pytest
 from tests.report.test_json import CHECK, RUN
 from tf2npu import run_report
 from tf2npu.convert import convert_source
-from tf2npu.report import folder, record
-from tf2npu.report.build import build
-from tf2npu.report.model import Report
+from tf2npu.report import manifest, writer
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
 
 
 @pytest.fixture
@@ -26,34 +26,34 @@ def stamps(place: Path) -> dict[str, int]:
 
 
 def test_an_unchanged_report_is_not_written_again(tmp_path: Path, report: Report) -> None:
-    folder.write(report, tmp_path, ["html", "json"])
+    writer.write(report, tmp_path, ["html", "json"])
     before = stamps(tmp_path)
-    folder.write(report, tmp_path, ["html", "json"])
+    writer.write(report, tmp_path, ["html", "json"])
     assert stamps(tmp_path) == before
 
 
 def test_a_missing_page_is_written_again(tmp_path: Path, report: Report) -> None:
-    folder.write(report, tmp_path, ["html"])
+    writer.write(report, tmp_path, ["html"])
     before = {p: p.read_bytes() for p in tmp_path.rglob("*.html")}
     next(p for p in before if p.name != "index.html").unlink()
-    folder.write(report, tmp_path, ["html"])
+    writer.write(report, tmp_path, ["html"])
     assert {p: p.read_bytes() for p in tmp_path.rglob("*.html")} == before
 
 
 def test_a_damaged_page_is_written_again(tmp_path: Path, report: Report) -> None:
-    folder.write(report, tmp_path, ["html", "json"])
+    writer.write(report, tmp_path, ["html", "json"])
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     (tmp_path / "report.json").write_bytes(before[tmp_path / "report.json"][:100])
-    folder.write(report, tmp_path, ["html", "json"])
+    writer.write(report, tmp_path, ["html", "json"])
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
 
 def test_other_findings_or_formats_make_another_report(tmp_path: Path, report: Report) -> None:
-    folder.write(report, tmp_path, ["html", "json"])
+    writer.write(report, tmp_path, ["html", "json"])
     first = (tmp_path / "index.html").read_bytes()
-    folder.write(build([convert_source("import tensorflow as tf\n", "train.py")]), tmp_path, ["html", "json"])
+    writer.write(build([convert_source("import tensorflow as tf\n", "train.py")]), tmp_path, ["html", "json"])
     assert (tmp_path / "index.html").read_bytes() != first
-    folder.write(report, tmp_path, ["json"])
+    writer.write(report, tmp_path, ["json"])
     assert not (tmp_path / "index.html").exists() and (tmp_path / "report.json").exists()
 
 
@@ -61,7 +61,7 @@ def test_pages_are_the_same_whatever_number_of_processes_writes_them(tmp_path: P
     code = "import tensorflow as tf\ns = tf.Session()\n"
     many = build([convert_source(code + f"x = {number}\n", f"part/file{number}.py") for number in range(90)])
     for jobs in (1, 2):
-        folder.write(many, tmp_path / str(jobs), ["html", "json"], jobs=jobs)
+        writer.write(many, tmp_path / str(jobs), ["html", "json"], jobs=jobs)
     one, two = ({str(p.relative_to(tmp_path / str(n))): p.read_bytes() for p in (tmp_path / str(n)).rglob("*") if p.is_file()}
                 for n in (1, 2))  # fmt: skip
     assert one == two
@@ -69,31 +69,31 @@ def test_pages_are_the_same_whatever_number_of_processes_writes_them(tmp_path: P
 
 
 def test_a_page_of_somebody_else_stays_also_where_a_report_is_known(tmp_path: Path, report: Report) -> None:
-    folder.write(report, tmp_path, ["json"])
+    writer.write(report, tmp_path, ["json"])
     (tmp_path / "index.html").write_text("mine")
-    for put in (folder.check, partial(folder.write, report)):
-        with pytest.raises(folder.ForeignFile, match=r"index\.html: exists"):
+    for put in (writer.check, partial(writer.write, report)):
+        with pytest.raises(writer.ForeignFile, match=r"index\.html: exists"):
             put(tmp_path, ["html", "json"])
     assert (tmp_path / "index.html").read_text() == "mine"
-    folder.write(report, tmp_path, ["html", "json"], force=True)
-    folder.write(report, tmp_path, ["html", "json"])  # now it is ours
+    writer.write(report, tmp_path, ["html", "json"], force=True)
+    writer.write(report, tmp_path, ["html", "json"])  # now it is ours
     assert (tmp_path / "index.html").read_text() != "mine"
 
 
 def test_a_report_broken_off_is_taken_up(tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = record.store
-    monkeypatch.setattr(record, "store", lambda place, written: None if written.digest else store(place, written))
-    folder.write(report, tmp_path, ["html", "json"])  # killed before it could note that it was done
+    store = manifest.store
+    monkeypatch.setattr(manifest, "store", lambda place, written: None if written.digest else store(place, written))
+    writer.write(report, tmp_path, ["html", "json"])  # killed before it could note that it was done
     monkeypatch.undo()
-    folder.write(report, tmp_path, ["html", "json"])
+    writer.write(report, tmp_path, ["html", "json"])
 
 
 def test_a_page_that_has_not_changed_is_not_written_again(tmp_path: Path, report: Report) -> None:
     target = tmp_path / "report"
-    folder.write(report, target, ["html", "json"])
+    writer.write(report, target, ["html", "json"])
     before = {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()}
     report.left_out = ("data",)
-    folder.write(report, target, ["html", "json"])
+    writer.write(report, target, ["html", "json"])
     after = {path: path.stat().st_ino for path in target.rglob("*") if path.is_file()}
     new = {path.name for path in after if before.get(path) != after[path]}
     assert "files.html" in new and "report.json" in new
@@ -107,7 +107,7 @@ def test_who_writes_a_report_again_keeps_its_language_and_prefix(report, tmp_pat
     """As a run does that is put into it: report.json holds neither."""
     formats = ["html", "json", "text", "gitlab"]
     report.language, report.prefix = language, "src/"
-    folder.write(report, tmp_path / "a", formats)
+    writer.write(report, tmp_path / "a", formats)
     before = {path.name: path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
     again = run_report.load(tmp_path / "a")
     assert (again.language, again.prefix) == (language, "src/")
@@ -121,11 +121,11 @@ def test_who_writes_a_report_again_keeps_its_language_and_prefix(report, tmp_pat
 
 def test_pages_of_runs_go_with_the_runs_and_other_formats_stay(tmp_path: Path, report: Report) -> None:
     ran = replace(report, run=RUN, earlier_runs=[{**RUN, "script": "other.py"}])
-    folder.write(ran, tmp_path, ["html", "json", "one-file", "csv"])
+    writer.write(ran, tmp_path, ["html", "json", "one-file", "csv"])
     assert {"runs.html", "run-2.html"} <= {path.name for path in tmp_path.iterdir()}
-    folder.write(report, tmp_path, ["html"], keep=True)
+    writer.write(report, tmp_path, ["html"], keep=True)
     left = {path.name for path in tmp_path.glob("*.*")}
     assert not {"runs.html", "run-2.html"} & left
     assert {"index.html", "report.html", "report.json", "findings.csv"} <= left
-    folder.write(ran, tmp_path, ["json"], keep=True)
+    writer.write(ran, tmp_path, ["json"], keep=True)
     assert (tmp_path / "index.html").exists(), "pages stay where others are asked for"

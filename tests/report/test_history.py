@@ -10,10 +10,11 @@ import jsonschema
 import pytest
 
 from tests.report.samples import NAMES_BELOW_SRC, sample
-from tf2npu.report import as_html, as_json
-from tf2npu.report.history import MOST_ENTRIES, entry_of, extended
-from tf2npu.report.model import HistoryEntry
-from tf2npu.report.sections.history import HEIGHT, WIDTH, points
+from tf2npu.report.formats import as_json
+from tf2npu.report.html import as_html
+from tf2npu.report.html.sections.history import HEIGHT, WIDTH, points
+from tf2npu.report.model.report import HistoryEntry
+from tf2npu.report.work.history import MOST_ENTRIES, entry_of, extended
 
 SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text())
 

@@ -15,12 +15,13 @@ from tests.report.browser import chromium_path, playwright_chromium
 from tests.report.hostile import HOSTILE, MARKUP, hostile_json
 from tests.report.test_json import SCHEMA, VALIDATOR
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
-from tf2npu.report import as_json, folder
-from tf2npu.report.build import build
+from tf2npu.report import writer
 from tf2npu.report.compared import page as compared_page
 from tf2npu.report.compared.comparison import compare
-from tf2npu.report.model import Report
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats import as_json
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
 
 pytestmark = pytest.mark.one_python
 
@@ -114,8 +115,8 @@ CHANGES = {
 def written(target: Path, name: str) -> list[Path]:
     """All pages of a hostile report: of its folder, as one file (with shorter texts), and beside one that is not hostile."""
     report = as_json.load(hostile_json(CHANGES[name]))
-    folder.write(report, target, ["html"])
-    folder.write(as_json.load(hostile_json(lambda text: text + MARKUP[2])), target / "one", ["one-file"])
+    writer.write(report, target, ["html"])
+    writer.write(as_json.load(hostile_json(lambda text: text + MARKUP[2])), target / "one", ["one-file"])
     plain = as_json.load(hostile_json(lambda text: text))
     (target / "compare.html").write_text(compared_page.render(compare(plain, report)), encoding="utf-8")
     (target / "compare-back.html").write_text(compared_page.render(compare(report, plain)), encoding="utf-8")
@@ -183,7 +184,7 @@ def large() -> Report:
 
 
 def test_large_input_makes_bounded_pages_that_say_what_they_leave_out(chromium, tmp_path):
-    folder.write(large(), tmp_path, ["html"])
+    writer.write(large(), tmp_path, ["html"])
     assert max(page.stat().st_size for page in tmp_path.rglob("*") if page.is_file()) <= 1_000_000
     lists = [page for page in tmp_path.glob("*.html") if not re.search(r"-(?!2\.)\d+\.html", page.name)]
     anchors: dict[str, set[str]] = {}
@@ -210,7 +211,7 @@ KEPT = "document.getElementById('kept').textContent"
 
 
 def test_a_browser_that_may_keep_nothing_shows_every_page_and_says_so(chromium, tmp_path):
-    folder.write(as_json.load(hostile_json(lambda text: text)), tmp_path / "report", ["html"])
+    writer.write(as_json.load(hostile_json(lambda text: text)), tmp_path / "report", ["html"])
     (tmp_path / "profile" / "Default").mkdir(parents=True)
     (tmp_path / "profile" / "Default" / "Preferences").write_text(json.dumps(REFUSING))
     options = {"executable_path": chromium_path(), "args": ["--no-sandbox"]}
@@ -231,7 +232,7 @@ def test_a_browser_that_may_keep_nothing_shows_every_page_and_says_so(chromium, 
 
 
 def test_a_full_store_is_told_and_the_page_works(chromium, tmp_path):
-    folder.write(as_json.load(hostile_json(lambda text: text)), tmp_path, ["html"])
+    writer.write(as_json.load(hostile_json(lambda text: text)), tmp_path, ["html"])
     shown = chromium.opened(tmp_path / "decisions.html")
     shown.evaluate("""() => {
       let piece = "x".repeat(1 << 20), n = 0;

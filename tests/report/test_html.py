@@ -14,10 +14,11 @@ from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_json import RUN
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
-from tf2npu.report import as_html, as_json, as_sarif
-from tf2npu.report.model import ApiRow, FileReport, Report
-from tf2npu.report.view import View, page_name
-from tf2npu.report.visible import ODD
+from tf2npu.report.escape import ODD
+from tf2npu.report.formats import as_json, as_sarif
+from tf2npu.report.formats.render_context import View, page_name
+from tf2npu.report.html import as_html
+from tf2npu.report.model.report import ApiRow, FileReport, Report
 
 VOID = {"meta", "link", "br", "col", "input", "hr", "img"}
 SAFE_TAGS = set(re.findall(

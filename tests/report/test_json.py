@@ -8,8 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
-from tf2npu.report import as_html, as_json, as_text
-from tf2npu.report.localized import localized_lines
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.formats import as_json, as_text
+from tf2npu.report.formats.localized import localized_lines
+from tf2npu.report.html import as_html
 
 SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -182,11 +184,11 @@ def test_the_sample_fits_the_schema():
     "text", ["", "[]", "{}", "nonsense", '{"schema_version": 3}', '{"schema_version": "1.0"}', "[" * 100_000]
 )
 def test_what_is_no_report_is_named_so(text):
-    with pytest.raises(as_json.NotAReport, match="not a tf2npu report"):
+    with pytest.raises(NotAReport, match="not a tf2npu report"):
         as_json.load(text)
 
 
 def test_a_later_schema_is_refused():
     text = as_json.render(samples.sample()).replace('"schema_version": "1.1"', '"schema_version": "2.0"')
-    with pytest.raises(as_json.NotAReport, match=r"schema version 2\.0"):
+    with pytest.raises(NotAReport, match=r"schema version 2\.0"):
         as_json.load(text)

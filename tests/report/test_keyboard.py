@@ -8,8 +8,8 @@ import pytest
 
 from tests.report import samples
 from tests.report.browser import ENTER, TAB, Browser
-from tf2npu.report import folder
-from tf2npu.report.view import page_name
+from tf2npu.report import writer
+from tf2npu.report.formats.render_context import page_name
 
 pytestmark = pytest.mark.one_python
 
@@ -52,7 +52,7 @@ def walk(browser: Browser) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("which", ["index", "decisions", "findings", "apis", "page"])
 def test_tab_goes_through_all_of_a_page_in_its_order(browser, tmp_path, which):
-    folder.write(samples.sample(), tmp_path, ["html"])
+    writer.write(samples.sample(), tmp_path, ["html"])
     browser.open((tmp_path / (page_name("train.py") if which == "page" else f"{which}.html")).as_uri())
     stops = walk(browser)
     assert len(stops) == browser.ask(REACHABLE)
@@ -62,7 +62,7 @@ def test_tab_goes_through_all_of_a_page_in_its_order(browser, tmp_path, which):
 
 
 def test_the_first_stop_leads_past_the_head_of_the_page(browser, tmp_path):
-    folder.write(samples.sample(), tmp_path, ["html"])
+    writer.write(samples.sample(), tmp_path, ["html"])
     browser.open((tmp_path / "index.html").as_uri())
     browser.press(TAB)
     browser.press(ENTER)

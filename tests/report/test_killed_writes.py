@@ -15,9 +15,9 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import is_name
 from npu_formats.files.lock import exclusive
 from tf2npu.convert import convert_source
-from tf2npu.report import folder
-from tf2npu.report.build import build
-from tf2npu.report.model import Report
+from tf2npu.report import writer
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
 
 pytestmark = pytest.mark.one_python
 
@@ -46,7 +46,7 @@ def own_state(tmp_path, monkeypatch):
 def whole(tmp_path) -> tuple[Files, Files]:
     """The files of the old and of the new report, as a write that nothing disturbs makes them."""
     for report, name in ((OLD, "old"), (NEW, "new")):
-        folder.write(report, tmp_path / name, FORMATS)
+        writer.write(report, tmp_path / name, FORMATS)
     return files_of(tmp_path / "old"), files_of(tmp_path / "new")
 
 
@@ -66,7 +66,7 @@ def started(target: Path, prepare: Callable[[], None] = lambda: None) -> int:
         try:
             os.setsid()
             prepare()
-            folder.write(NEW, target, FORMATS, jobs=2)
+            writer.write(NEW, target, FORMATS, jobs=2)
             os._exit(0)
         finally:
             os._exit(1)
@@ -83,13 +83,13 @@ def ended(child: int, target: Path) -> int:
 def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, whole):
     old, new = whole
     target, rnd, mixed, states = tmp_path / "out", random.Random(38), 0, set()
-    folder.write(OLD, target, FORMATS)
+    writer.write(OLD, target, FORMATS)
     start = time.monotonic()
     assert ended(started(target), target) == 0
     seconds = time.monotonic() - start
     assert files_of(target) == new
     for number in range(N_KILLS):
-        folder.write(OLD, target, FORMATS)
+        writer.write(OLD, target, FORMATS)
         assert files_of(target) == old and not drafts_in(target)
         child = started(target)
         time.sleep(rnd.uniform(0, 1.1) * seconds)
@@ -101,7 +101,7 @@ def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, who
         mixed += found not in (old, new)
     assert mixed <= 1, "killed between moves, which take a hundredth of the time"
     assert "old" in states
-    folder.write(NEW, target, FORMATS)
+    writer.write(NEW, target, FORMATS)
     assert files_of(target) == new and not drafts_in(target)
 
 
@@ -109,7 +109,7 @@ def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, who
 def test_a_kill_between_two_moves_is_mended_by_the_next_write(tmp_path, whole, n_moves):
     old, new = whole
     target = tmp_path / "out"
-    folder.write(OLD, target, FORMATS)
+    writer.write(OLD, target, FORMATS)
     real, moved = Directory.rename, []
 
     def deadly(place: Directory, before: str, after: str) -> None:
@@ -127,20 +127,20 @@ def test_a_kill_between_two_moves_is_mended_by_the_next_write(tmp_path, whole, n
     assert sum(found[name] != data for name, data in old.items()) <= n_moves
     assert all(data in (old.get(name), new.get(name)) for name, data in found.items())
     assert drafts_in(target)
-    folder.write(OLD if n_moves == 1 else NEW, target, FORMATS)
+    writer.write(OLD if n_moves == 1 else NEW, target, FORMATS)
     assert files_of(target) == (old if n_moves == 1 else new) and not drafts_in(target)
 
 
 def test_a_write_that_fails_leaves_the_old_report(tmp_path, whole, monkeypatch):
     target = tmp_path / "out"
-    folder.write(OLD, target, FORMATS)
+    writer.write(OLD, target, FORMATS)
 
     def without_room(report):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folder, "_ONE_TEXT", {**folder._ONE_TEXT, "csv": ("findings.csv", without_room)})
+    monkeypatch.setattr(writer, "_ONE_TEXT", {**writer._ONE_TEXT, "csv": ("findings.csv", without_room)})
     for jobs in (1, 2):
         with pytest.raises(OSError, match="No space left"):
-            folder.write(NEW, target, FORMATS, jobs=jobs)
+            writer.write(NEW, target, FORMATS, jobs=jobs)
         assert files_of(target) == whole[0] and not drafts_in(target)
     monkeypatch.undo()

@@ -14,15 +14,17 @@ from tests.report.samples import sample
 from tf2npu import Config, convert_source
 from tf2npu.api_support import uses
 from tf2npu.findings import Level, Status, Verdict
-from tf2npu.report import as_html, as_json, folder
-from tf2npu.report.language import Catalogue, catalogue, template_in
-from tf2npu.report.localized import localized
-from tf2npu.report.rule_list import entries, render
+from tf2npu.report import writer
+from tf2npu.report.formats import as_json
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.formats.rule_list import entries, render
+from tf2npu.report.html import as_html
+from tf2npu.report.languages.language import Catalogue, catalogue, template_in
 from tf2npu.rules import all_rules
 
 pytestmark = pytest.mark.one_python
 
-ZH = json.loads((folder._PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
+ZH = json.loads((writer._PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
 HOW = (
     "tf2npu/report/locale/zh.json has no Chinese text for these lines; `python -m tests.report.message_templates --write` "
     "adds them with empty texts, to be filled in (the same text again where it is code):"
@@ -128,7 +130,7 @@ def test_pages_text_and_sarif_are_chinese_and_json_is_not(tool_report):
 
 @pytest.fixture
 def tool_report():
-    from tf2npu.report.build import build
+    from tf2npu.report.model.build import build
 
     report = build([convert_source("import tensorflow as tf\ns = tf.Session(**k)\n", "m.py")])
     report.language = "zh"
@@ -139,13 +141,13 @@ def tool_report():
             return "".join(
                 dict(as_html.Pages(localized(report, "zh")).texts())[name] for name in ("index.html", "decisions.html")
             )
-        return folder.text_of(report, chosen)
+        return writer.text_of(report, chosen)
 
     return render
 
 
 def test_a_page_of_a_file_is_chinese_but_for_its_code():
-    from tf2npu.report.build import build
+    from tf2npu.report.model.build import build
 
     result = convert_source("import tensorflow as tf\n# Write: Before After\ns = tf.Session(**k)\nx = 1\n" + "\n" * 60, "m.py")
     report = build([result])
@@ -165,7 +167,7 @@ def said_in_latin(page: str, *names: str) -> list[str]:
 
 
 def test_no_page_of_the_report_says_anything_in_english():
-    from tf2npu.report.build import build
+    from tf2npu.report.model.build import build
 
     code = (
         "import tensorflow as tf\ns = tf.Session(**k)\ny = tf.py_func(f, [], tf.float32)\nd = tf.data.Dataset.range(9).batch(3)\n"
@@ -206,7 +208,7 @@ def test_a_list_that_was_cut_says_so_in_chinese():
 
 
 def test_every_note_of_an_api_is_chinese():
-    with (folder._PACKAGE / "api_support" / "data" / "apis.csv").open(encoding="utf-8", newline="") as file:
+    with (writer._PACKAGE / "api_support" / "data" / "apis.csv").open(encoding="utf-8", newline="") as file:
         notes = {row["note"] for row in csv.DictReader(file)} - {""}
     notes |= {value for name, value in vars(uses).items() if name.isupper() and isinstance(value, str)}
     assert len(notes) > 100

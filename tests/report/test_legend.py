@@ -10,13 +10,13 @@ import pytest
 from tf2npu.api_support.table import table
 from tf2npu.convert import convert_source
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
-from tf2npu.report import as_html, legend
-from tf2npu.report.build import build
-from tf2npu.report.language import catalogue
-from tf2npu.report.localized import localized
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.rule_facts import RuleFacts
-from tf2npu.report.rule_page import explained
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.html import as_html, legend
+from tf2npu.report.html.one_rule import explained
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import FileReport, Report
+from tf2npu.report.model.rule_facts import RuleFacts
 from tf2npu.rules import all_rules
 
 SOURCE = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\ny = tf.where(m)\n"

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.report.samples import SOURCE, result
 from tf2npu.findings import Span, Status
-from tf2npu.report.aligned import splice
-from tf2npu.report.build import file_report
-from tf2npu.report.changes import offsets_of
-from tf2npu.report.line_origins import LineOrigins
-from tf2npu.report.model import Change, FileReport, Lines
+from tf2npu.report.model.aligned import splice
+from tf2npu.report.model.build import file_report
+from tf2npu.report.model.changes import offsets_of
+from tf2npu.report.model.report import Change, FileReport, Lines
+from tf2npu.report.runs.source_map import LineOrigins
 
 
 def after(file: FileReport) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from tests.report.test_html import Page, check_links, code_of_page, html_of
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.view import View, page_name
+from tf2npu.report.formats.render_context import View, page_name
+from tf2npu.report.model.report import FileReport, Report
 
 MOST_BYTES = 1_000_000
 MOST_ELEMENTS = 10_000

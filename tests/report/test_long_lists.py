@@ -13,8 +13,8 @@ import pytest
 from tests.report import samples
 from tests.report.browser import playwright_chromium
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import folder
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report import writer
+from tf2npu.report.model.report import FileReport, Report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -54,7 +54,7 @@ def made() -> Report:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
     target = tmp_path_factory.mktemp("report")
-    folder.write(made(), target, ["html"])
+    writer.write(made(), target, ["html"])
     return target
 
 

@@ -8,12 +8,12 @@ from markdown_it import MarkdownIt
 
 from tests.report import samples
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import as_json, as_markdown
-from tf2npu.report.decisions import decisions, n_findings
-from tf2npu.report.markdown_text import prose
-from tf2npu.report.model import WORK_LEVELS, FileReport, Report
-from tf2npu.report.rule_facts import RuleTexts
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats import as_json, as_markdown
+from tf2npu.report.formats.markdown_text import prose
+from tf2npu.report.model.report import WORK_LEVELS, FileReport, Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import decisions, n_findings
 
 LIMIT_OF_GITHUB = 65_536  # characters of a comment, GitHub's own message about longer ones
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")

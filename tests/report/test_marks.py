@@ -14,11 +14,12 @@ import pytest
 from tests.report.test_json import RUN
 from tests.report.test_sarif import VALIDATOR
 from tf2npu import convert_source
-from tf2npu.report import as_csv, as_html, as_json, as_markdown, as_sarif, as_text, as_xlsx
-from tf2npu.report.build import build
-from tf2npu.report.localized import localized, localized_lines
-from tf2npu.report.model import Report
-from tf2npu.report.view import page_name
+from tf2npu.report.formats import as_csv, as_json, as_markdown, as_sarif, as_text, as_xlsx
+from tf2npu.report.formats.localized import localized, localized_lines
+from tf2npu.report.formats.render_context import page_name
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
 
 SOURCE = """import tensorflow as tf
 x = tf.placeholder(tf.float32, [None, 3])

@@ -6,9 +6,9 @@ import pytest
 
 from tf2npu.convert import convert_source
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import as_html
-from tf2npu.report.build import build
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import FileReport, Report
 
 CALL = "y = build(\n    first,\n    rate=[\n        1,\n    ],\n    name='y',\n)\n"
 BEFORE = CALL[4:-1]

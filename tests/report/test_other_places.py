@@ -6,9 +6,9 @@ import re
 import pytest
 
 from tf2npu.convert import convert_source
-from tf2npu.report import as_html
-from tf2npu.report.build import build
-from tf2npu.report.view import page_name
+from tf2npu.report.formats.render_context import page_name
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
 
 _START = "import tensorflow as tf\nimport numpy as np\n"
 _CELLS = [_START, "a = np.rank(1)", "b = 1\nc = np.rank(2)\n", "d = np.rank(3)"]

@@ -14,14 +14,15 @@ from tests.report import samples
 from tests.report.browser import Browser
 from tests.report.test_json import CHECK, RUN
 from tf2npu.findings import EntryScript, Finding, Level, Span, Status, Verdict
-from tf2npu.report import as_html, folder
-from tf2npu.report.coverage import lines, nearest, not_seen
-from tf2npu.report.entry_scripts import HOST_EXPORTS, RUNGS, commands, entries
-from tf2npu.report.model import ApiRow, Change, FileReport, Report
-from tf2npu.report.next_steps import MOST_STEPS, next_steps
-from tf2npu.report.projects import of_projects, of_rules, of_workflows
-from tf2npu.report.treemap import HEIGHT, MOST_BOXES, WIDTH, boxes, squarified, tree
-from tf2npu.report.view import View
+from tf2npu.report import writer
+from tf2npu.report.formats.render_context import View
+from tf2npu.report.html import as_html
+from tf2npu.report.html.treemap import HEIGHT, MOST_BOXES, WIDTH, boxes, squarified, tree
+from tf2npu.report.model.report import ApiRow, Change, FileReport, Report
+from tf2npu.report.work.coverage import lines, nearest, not_seen
+from tf2npu.report.work.entry_scripts import HOST_EXPORTS, RUNGS, commands, entries
+from tf2npu.report.work.next_steps import MOST_STEPS, next_steps
+from tf2npu.report.work.projects import of_projects, of_rules, of_workflows
 
 
 def finding(rule: str, line: int, level: Level = Level.MANUAL, end_line: int = 0, message: str = "look") -> Finding:
@@ -216,9 +217,9 @@ def _key(name: str, code: int) -> dict[str, object]:
 
 @pytest.mark.one_python
 def test_the_treemap_zooms_and_moves_by_keys_and_commands_are_copied(browser, tmp_path):
-    folder.write(hostile(), tmp_path / "r", ["html"])
+    writer.write(hostile(), tmp_path / "r", ["html"])
     folder_report = project()
-    folder.write(folder_report, tmp_path / "p", ["html"])
+    writer.write(folder_report, tmp_path / "p", ["html"])
     browser.open((tmp_path / "r" / "index.html").as_uri())
     assert browser.ask("document.title") != "owned" and browser.complaints() == []
     browser.open((tmp_path / "p" / "index.html").as_uri())

@@ -9,9 +9,9 @@ import pytest
 from tests.report import samples
 from tests.report.browser import playwright_chromium
 from tf2npu.convert import convert_source
-from tf2npu.report import folder
-from tf2npu.report.build import build
-from tf2npu.report.view import page_name
+from tf2npu.report import writer
+from tf2npu.report.formats.render_context import page_name
+from tf2npu.report.model.build import build
 
 pytestmark = pytest.mark.one_python
 KEEP = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}});"
@@ -33,7 +33,7 @@ CODES = {
 def test_git_makes_the_output_of_the_original(tmp_path, name):
     result = convert_source(CODES[name], "train.py")
     assert result.before != result.after
-    folder.write(build([result]), tmp_path / "report", ["html"])
+    writer.write(build([result]), tmp_path / "report", ["html"])
     with playwright_chromium() as browser:
         page = browser.new_page()
         page.add_init_script(KEEP)

@@ -26,9 +26,9 @@ from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
 from tf2npu.convert import convert_source
 from tf2npu.findings import EntryScript
-from tf2npu.report import folder
-from tf2npu.report.build import build
-from tf2npu.report.model import Report
+from tf2npu.report import writer
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import Report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -125,7 +125,7 @@ def pictured() -> Report:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory) -> dict[str, Path]:
     target = tmp_path_factory.mktemp("report")
-    folder.write(pictured(), target, ["html"])
+    writer.write(pictured(), target, ["html"])
     return {name: next(target.glob(pattern)) for name, pattern in PAGES.items()}
 
 

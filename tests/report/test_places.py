@@ -7,10 +7,11 @@ import jsonschema
 import pytest
 
 from tf2npu.convert import convert_source
-from tf2npu.report import as_html, as_json, as_text
-from tf2npu.report.build import build
-from tf2npu.report.localized import localized
-from tf2npu.report.view import page_name
+from tf2npu.report.formats import as_json, as_text
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.formats.render_context import page_name
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
 
 
 @pytest.mark.parametrize(("calls", "n_places"), [(1, 1), (3, 3), (30, 30)])

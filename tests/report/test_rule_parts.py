@@ -10,10 +10,11 @@ from tests.report.test_sarif import VALIDATOR
 from tf2npu import Config, convert_source
 from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import as_html, as_json, as_sarif, rule_list
-from tf2npu.report.build import build
-from tf2npu.report.localized import localized
-from tf2npu.report.model import FileReport, Report
+from tf2npu.report.formats import as_json, as_sarif, rule_list
+from tf2npu.report.formats.localized import localized
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import FileReport, Report
 from tf2npu.rules import all_rules, rule_parts
 
 ROOT = Path(__file__).parents[2]

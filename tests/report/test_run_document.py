@@ -8,7 +8,10 @@ import pytest
 
 from npu_runtime.events import ProgramRecord, RunLog
 from tests.report.test_json import RUN
-from tf2npu.report import as_json, report_document, run_document, run_record
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.formats import as_json
+from tf2npu.report.model import document as report_document
+from tf2npu.report.runs import document, record
 
 SCHEMA = json.loads(as_json.SCHEMA_FILE.read_text(encoding="utf-8"))
 OF_RUN = {"$defs": SCHEMA["$defs"], "$ref": "#/$defs/run"}
@@ -29,7 +32,7 @@ def ran() -> dict:
 
 def test_a_run_log_fits_the_schema():
     jsonschema.validate(ran(), OF_RUN)
-    assert run_document.checked(ran()) == ran()
+    assert document.checked(ran()) == ran()
     assert ran()["precision"] == ["precision: allow_mix_precision: 1 node in float16"]
 
 
@@ -56,11 +59,11 @@ def _structs(kind) -> list:
 
 def test_the_record_has_the_keys_of_its_schema():
     """run.json, from the evidence down; its run is that of the report."""
-    schema = json.loads(run_record.SCHEMA_FILE.read_text(encoding="utf-8"))
-    top = {field.name for field in msgspec.structs.fields(run_record.RecordDocument)}
+    schema = json.loads(record.SCHEMA_FILE.read_text(encoding="utf-8"))
+    top = {field.name for field in msgspec.structs.fields(record.RecordDocument)}
     assert top == set(schema["properties"]) == set(schema["required"])
     evidence = schema["properties"]["evidence"]
-    for field in msgspec.structs.fields(run_record.Evidence):
+    for field in msgspec.structs.fields(record.Evidence):
         described = evidence["properties"].pop(field.name)
         for kind in _structs(field.type):
             assert {inner.name for inner in msgspec.structs.fields(kind)} == set(described["items"]["properties"]), kind
@@ -78,6 +81,6 @@ def test_the_record_has_the_keys_of_its_schema():
 def test_what_the_schema_does_not_know_is_refused(run, named):
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(run, OF_RUN)
-    with pytest.raises(as_json.NotAReport) as refused:
-        run_document.checked(run)
+    with pytest.raises(NotAReport) as refused:
+        document.checked(run)
     assert named in str(refused.value)

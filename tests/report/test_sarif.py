@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.report import samples
 from tf2npu import convert_source, toml_document
-from tf2npu.report import as_json, as_sarif, rule_list
-from tf2npu.report.build import build
+from tf2npu.report.formats import as_json, as_sarif, rule_list
+from tf2npu.report.model.build import build
 
 SCHEMA_FILE = Path(__file__).parents[1] / "fixtures" / "sarif" / "sarif-2.1.0-rtm.5.json"
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))

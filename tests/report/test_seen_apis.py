@@ -6,10 +6,10 @@ import re
 
 from tests.report.samples import result
 from tests.report.test_json import RUN
-from tf2npu.report import as_html
-from tf2npu.report.build import build
-from tf2npu.report.language import catalogue
-from tf2npu.report.seen_apis import SeenApis
+from tf2npu.report.html import as_html
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.model.build import build
+from tf2npu.report.runs.seen_apis import SeenApis
 from tf2npu.run_apis import api_lines
 
 SOURCE = b"""import tensorflow as tf

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.report import record
+from tf2npu.report import manifest
 
 SCRIPT = "import tensorflow as tf\n\nwith tf.Session() as sess:\n    print(sess)\n"
 ODD = ["my src", "it's", "$(touch x)", "a&b <i>", "-dash", "名"]
@@ -91,4 +91,4 @@ def test_a_report_that_is_written_again_keeps_its_commands(tmp_path: Path) -> No
     tf2npu(tmp_path, "report", "out/tf2npu-report/report.json", "--format", "html", "--lang", "zh", "--report", "again")
     assert compared(tmp_path / "again", tmp_path / "out") == before
     assert json.loads((tmp_path / "out/tf2npu-report/report.json").read_text())["summary"]["headline"]
-    assert record.load(tmp_path / "out/tf2npu-report").paths.source == "../src"
+    assert manifest.load(tmp_path / "out/tf2npu-report").paths.source == "../src"

@@ -11,10 +11,11 @@ from tests.report import samples
 from tests.report.browser import Browser
 from tf2npu.cli import cli
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import as_json, folder
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.single_file import single_file
-from tf2npu.report.too_large import TooLarge
+from tf2npu.report import writer
+from tf2npu.report.errors import TooLarge
+from tf2npu.report.formats import as_json
+from tf2npu.report.html.single_file import single_file
+from tf2npu.report.model.report import FileReport, Report
 
 pytestmark = pytest.mark.one_python
 VISIBLE = "[...document.querySelectorAll('.one-page')].filter((e) => e.checkVisibility()).map((e) => e.id).join()"
@@ -53,7 +54,7 @@ def test_it_has_each_finding_of_the_pages(tmp_path):
 
 def test_a_browser_shows_one_page_at_a_time_without_scripts_and_asks_for_nothing(tmp_path):
     target = tmp_path / "out"
-    folder.write(samples.sample(), target, ["one-file"])
+    writer.write(samples.sample(), target, ["one-file"])
     browser = Browser(tmp_path / "profile")
     try:
         browser.open((target / "report.html").as_uri())

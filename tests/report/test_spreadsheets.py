@@ -17,11 +17,12 @@ from tests.report.test_html import Page, shows
 from tests.report.test_json import RUN
 from tf2npu import convert_source
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report import as_csv, as_html, as_json, as_xlsx
-from tf2npu.report.build import build
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.tables import tables
-from tf2npu.report.visible import visible_lines
+from tf2npu.report.escape import visible_lines
+from tf2npu.report.formats import as_csv, as_json, as_xlsx
+from tf2npu.report.formats.tables import tables
+from tf2npu.report.html import as_html
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import FileReport, Report
 
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "＝1", "'=1", '=HYPERLINK("https://example.org")', "#N/A", "1", "TRUE")
 KEYS = ("path", "cell", "line", "column", "end_line", "end_column", "level", "rule", "api", "message", "before", "after")

@@ -11,11 +11,11 @@ from hypothesis import given
 from tests.report import samples
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
-from tf2npu.report import as_text
-from tf2npu.report.build import build
-from tf2npu.report.language import LANGUAGES
-from tf2npu.report.localized import localized, localized_lines
-from tf2npu.report.model import WORK_LEVELS
+from tf2npu.report.formats import as_text
+from tf2npu.report.formats.localized import localized, localized_lines
+from tf2npu.report.languages.language import LANGUAGES
+from tf2npu.report.model.build import build
+from tf2npu.report.model.report import WORK_LEVELS
 
 _LINE = re.compile(r"^(.+?):(?:cell \d+:)?(\d+):(\d+): (\w+) (\w+) (.*)$", re.M)
 READERS = "import tensorflow as tf\nq = tf.py_func(f, [x], tf.float32)\nif a:\n    q = tf.py_func(g, [x], tf.float32)\n"

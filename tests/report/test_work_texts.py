@@ -18,9 +18,9 @@ from tests.report.test_sarif import VALIDATOR
 from tf2npu.convert import convert_source
 from tf2npu.file_findings import FILE_FINDINGS, UNREADABLE
 from tf2npu.findings import Finding, Level
-from tf2npu.report import as_markdown, as_sarif, rule_list
-from tf2npu.report.build import build
-from tf2npu.report.language import catalogue
+from tf2npu.report.formats import as_markdown, as_sarif, rule_list
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.model.build import build
 from tf2npu.rules import Rule, rule_parts
 
 WORK = ("manual", "unsupported")

@@ -12,8 +12,9 @@ from tests import fork_server
 from tests.shim.conftest import plain_environment
 from tests.shim.test_launch import launch
 from tests.shim.test_run_in_report import Project
-from tf2npu.report import as_json, run_record
-from tf2npu.report.proof import Proofs
+from tf2npu.report.formats import as_json
+from tf2npu.report.runs import record
+from tf2npu.report.runs.evidence import Proofs
 
 pytestmark = pytest.mark.one_python
 
@@ -209,7 +210,7 @@ def test_a_run_written_to_a_file_says_the_same_in_a_report_that_is_elsewhere(pro
     assert done.returncode == 0 and "the run is in " in done.stderr
     made = json.loads((project.folder / "run.json").read_text())
     assert str(project.folder) not in json.dumps(made)
-    schemas = [json.loads(file.read_text()) for file in (as_json.SCHEMA_FILE, run_record.SCHEMA_FILE)]
+    schemas = [json.loads(file.read_text()) for file in (as_json.SCHEMA_FILE, record.SCHEMA_FILE)]
     registry = Registry().with_resource("report.schema.json", Resource.from_contents(schemas[0]))
     jsonschema.Draft202012Validator(schemas[1], registry=registry).validate(made)
     (project.folder / "run.json").rename(project.folder / "elsewhere.json")

@@ -11,7 +11,7 @@ import pytest
 from tests import fork_server
 from tests.shim.conftest import plain_environment
 from tests.shim.test_launch import launch
-from tf2npu.report.as_json import SCHEMA_FILE
+from tf2npu.report.formats.as_json import SCHEMA_FILE
 
 SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 FAILS = """import tensorflow as tf

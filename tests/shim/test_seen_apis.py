@@ -11,9 +11,9 @@ from tests import fork_server
 from tests.shim.conftest import plain_environment
 from tests.shim.test_launch import launch
 from tests.shim.test_run_in_report import Project
-from tf2npu.report import as_json
-from tf2npu.report.language import catalogue
-from tf2npu.report.seen_apis import SeenApis
+from tf2npu.report.formats import as_json
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.runs.seen_apis import SeenApis
 
 pytestmark = pytest.mark.one_python
 

@@ -13,7 +13,7 @@ import yaml
 from tests.report import samples
 from tests.report.browser import Browser
 from tests.report.test_json import RUN
-from tf2npu.report import folder
+from tf2npu.report import writer
 from tools.site import api_pages, links, outside, pictures
 
 ROOT = Path(__file__).parents[2]
@@ -95,7 +95,7 @@ def test_a_picture_is_made_for_each_place_that_asks_for_one():
 
 
 def test_the_pages_of_which_pictures_are_made_are_pages_of_a_report(tmp_path):
-    folder.write(replace(samples.sample(), run=RUN), tmp_path, ["html"])
+    writer.write(replace(samples.sample(), run=RUN), tmp_path, ["html"])
     lists = [picture for picture in pictures.PICTURES if "/" not in picture.page]
     assert len(lists) >= 5
     assert [pictures.page_of(tmp_path, picture).parent for picture in lists] == [tmp_path] * len(lists)

@@ -13,7 +13,7 @@ from tf2npu.accuracy_check.figures import loss_text, share_text
 from tf2npu.accuracy_check.record import Failure, FirstDifference, LeastChange, Record, Run
 from tf2npu.accuracy_check.verdicts import AGREES, DIFFERS, FAILED, names_causes, verdict_of
 from tf2npu.comparison.texts import Texts
-from tf2npu.report.as_text import Line
+from tf2npu.report.formats.as_text import Line
 
 MOST_LINES = 15
 """Lines of a verdict: what a reader takes in at a glance."""

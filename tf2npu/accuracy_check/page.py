@@ -21,9 +21,9 @@ from tf2npu.accuracy_check.curves import HEIGHT, WIDTH, picture
 from tf2npu.accuracy_check.figures import loss_text, share_text
 from tf2npu.accuracy_check.record import Record, Run
 from tf2npu.comparison.texts import Texts
-from tf2npu.report.code_table import seen, told
-from tf2npu.report.standalone_page import as_data, standalone_environment
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.html.code_table import seen, told
+from tf2npu.report.html.standalone import as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
 _SHARED = Path(prediction.__file__).parent / "htmlfiles"

@@ -9,8 +9,8 @@ from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.origin import SOURCES, Origin
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import AGREES, DIFFERS, NOT_COMPARED, ROUNDING
-from tf2npu.report.as_text import Line
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import Line
 
 _SHOWN = 20
 """Lines of one kind before the rest is counted."""

@@ -22,9 +22,9 @@ from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.texts import Texts
 from tf2npu.comparison.verdicts import AGREES, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED, ROUNDING
-from tf2npu.report.code_table import seen
-from tf2npu.report.standalone_page import as_data, standalone_environment
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.html.code_table import seen
+from tf2npu.report.html.standalone import as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
 _SHARED = Path(prediction.__file__).parent / "htmlfiles"

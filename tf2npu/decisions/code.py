@@ -7,8 +7,8 @@ import difflib
 from typing import Protocol
 
 from tf2npu.findings import Edit, FileResult, Finding, Status
-from tf2npu.report.changes import splice
-from tf2npu.report.model import Lines
+from tf2npu.report.model.changes import splice
+from tf2npu.report.model.report import Lines
 from tf2npu.scanner.notebook import Cell, Notebook
 from tf2npu.scanner.notebook_path import is_notebook
 from tf2npu.scanner.source import SourceError, decode

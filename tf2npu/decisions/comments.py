@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from tf2npu.decisions.code import Code, NotPossible
 from tf2npu.findings import Edit, Finding
-from tf2npu.report.choices import FILE, comment_of, names_all_places
-from tf2npu.report.model import Lines
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.model.report import Lines
+from tf2npu.report.work.choices import FILE, comment_of, names_all_places
 from tf2npu.rules.engine.repeated_findings import other_places
 
 _MOST_OF_A_REASON = 200

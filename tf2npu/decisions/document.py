@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from npu_formats.files.bounded_read import MOST_DECISIONS_BYTES, read_at_most
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
 from tf2npu.toml_document import NotToml, parsed
 
 SCHEMA_VERSION = "1.0"

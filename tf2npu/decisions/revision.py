@@ -11,13 +11,13 @@ from tf2npu.decisions.unsafe_fixes import NOT_MADE, with_chosen
 from tf2npu.file_findings import REFUSED_DECISION
 from tf2npu.findings import Answer, Edit, FileResult, Finding, Level, Status, doc_of
 from tf2npu.project.request import Again
-from tf2npu.report.baseline import fingerprints
-from tf2npu.report.build import file_report
-from tf2npu.report.changes import splice
-from tf2npu.report.choices import ACCEPT, EDIT
-from tf2npu.report.decisions import decision_id, label_of_choice
-from tf2npu.report.model import FileReport, Lines
-from tf2npu.report.places import n_places
+from tf2npu.report.model.baseline import fingerprints
+from tf2npu.report.model.build import file_report
+from tf2npu.report.model.changes import splice
+from tf2npu.report.model.counts import n_places
+from tf2npu.report.model.report import FileReport, Lines
+from tf2npu.report.work.choices import ACCEPT, EDIT
+from tf2npu.report.work.decisions import decision_id, label_of_choice
 
 _LEVELS = {"edit": Level.FIXED, "suppress": Level.SKIPPED, "accept": Level.INFO}
 """The level that a finding has once its decision is carried out."""

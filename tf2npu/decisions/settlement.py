@@ -8,10 +8,10 @@ from tf2npu.decisions.document import Decisions, Entry
 from tf2npu.decisions.revision import answered, asked_for
 from tf2npu.file_findings import STALE_DECISION
 from tf2npu.findings import Level, Status
-from tf2npu.report.baseline import fingerprints
-from tf2npu.report.choices import ACCEPT
-from tf2npu.report.model import FileReport, Report, finding_order
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.model.baseline import fingerprints
+from tf2npu.report.model.report import FileReport, Report, finding_order
+from tf2npu.report.work.choices import ACCEPT
 
 
 def settle(report: Report, decisions: Decisions, name: str) -> None:

@@ -8,8 +8,8 @@ from tf2npu.prediction import figures
 from tf2npu.prediction.document import SHARES, Advice, ChipStep, Document
 from tf2npu.prediction.operators import by_operator
 from tf2npu.prediction.texts import Texts
-from tf2npu.report.as_text import Line
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import Line
 
 _MOST_OPERATORS = 10
 """Operators that are listed; the page has all."""

@@ -10,8 +10,8 @@ from tf2npu.prediction.as_text import aligned
 from tf2npu.prediction.document import Document
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
-from tf2npu.report.as_text import Line
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import Line
 
 _MOST_ROWS = 30
 """Types that a terminal lists; the page and the JSON have all."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.lock import Busy, exclusive
-from tf2npu.report import record
-from tf2npu.report.folder import MARKER, PATIENCE_SECONDS
-from tf2npu.report.record import Written
+from tf2npu.report import manifest
+from tf2npu.report.manifest import Written
+from tf2npu.report.writer import MARKER, PATIENCE_SECONDS
 
 _NAMES = ("prediction.html", "comparison.html")
 """The names that anybody could have given to a file; those of further pages hold a chip."""
@@ -33,7 +33,7 @@ def check_folder(folder: Path, names: tuple[str, ...] = _NAMES, option: str = "-
         return
     try:
         with Directory.given(folder) as place:
-            _check(place, names, record.load(folder), option)
+            _check(place, names, manifest.load(folder), option)
     except OSError as error:
         raise ForeignPage(f"{folder}: {error.strerror or error}; give another {option} folder") from None
 
@@ -56,9 +56,11 @@ def put_pages(pages: Iterator[tuple[str, str]], folder: Path, option: str = "--r
     try:
         with Directory.given(folder, make=True) as place, exclusive(place, patience_seconds=PATIENCE_SECONDS):
             for name, text in pages:
-                earlier = record.load(folder)
+                earlier = manifest.load(folder)
                 _check(place, (name,), earlier, option)
-                record.store(place.path, Written(earlier.names | {name}, earlier.digest))  # ours from here on, also after a kill
+                manifest.store(
+                    place.path, Written(earlier.names | {name}, earlier.digest)
+                )  # ours from here on, also after a kill
                 if place.lstat(MARKER) is None:
                     put_whole(place, MARKER, [_MARKER_TEXT])
                 put_whole(place, name, [text])

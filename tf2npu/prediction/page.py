@@ -20,9 +20,9 @@ from tf2npu.prediction.comparison import Comparison
 from tf2npu.prediction.document import SHARES, ChipStep, Document, Task
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
-from tf2npu.report.code_table import seen, told
-from tf2npu.report.standalone_page import as_data, standalone_environment
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.html.code_table import seen, told
+from tf2npu.report.html.standalone import as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
 FIRST_PAGE, COMPARISON_PAGE = "prediction.html", "comparison.html"

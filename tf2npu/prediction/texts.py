@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tf2npu.prediction.document import Advice
-from tf2npu.report.language import Catalogue
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.languages.language import Catalogue
 
 _FOLDER = Path(__file__).parent
 _MOST_OPERATORS = 5

@@ -7,8 +7,8 @@ from typing import Any
 
 from tf2npu.report.compared.comparison import Comparison, Work
 from tf2npu.report.compared.sentences import hours
-from tf2npu.report.decisions import label_of_work
-from tf2npu.report.model import Report
+from tf2npu.report.model.report import Report
+from tf2npu.report.work.decisions import label_of_work
 
 VERSION = "1.0"
 """Version of the format; a later minor one only adds keys."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tf2npu.report.as_markdown import MOST_CHARACTERS
-from tf2npu.report.as_text import place
 from tf2npu.report.compared.comparison import REASONS, Comparison, Group, Work, by_reason, grouped
 from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
-from tf2npu.report.language import catalogue
-from tf2npu.report.markdown_text import code, in_tag, prose, shortened
-from tf2npu.report.places import counted_findings
+from tf2npu.report.formats.as_markdown import MOST_CHARACTERS
+from tf2npu.report.formats.as_text import place
+from tf2npu.report.formats.markdown_text import code, in_tag, prose, shortened
+from tf2npu.report.languages.language import catalogue
+from tf2npu.report.model.counts import counted_findings
 
 _LEFT_FOR_THE_END = 600
 """Characters that stay free for the sentence that says what was cut."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from tf2npu.findings import Finding, Level
-from tf2npu.report.baseline import fingerprints
-from tf2npu.report.decisions import LABELS, label_of_work
-from tf2npu.report.model import FileReport, Report
-from tf2npu.report.places import n_places, without_places
-from tf2npu.report.rule_facts import RuleFacts, RuleTexts
+from tf2npu.report.model.baseline import fingerprints
+from tf2npu.report.model.counts import n_places, without_places
+from tf2npu.report.model.report import FileReport, Report
+from tf2npu.report.model.rule_facts import RuleFacts, RuleTexts
+from tf2npu.report.work.decisions import LABELS, label_of_work
 
 BY_TOOL, ACCEPTED, FILE_GONE, NO_WORK, GONE = "fixed", "accepted", "file_gone", "no_work", "gone"
 REASONS = {

@@ -11,14 +11,14 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from tf2npu import report
-from tf2npu.report.as_text import place
-from tf2npu.report.code_table import seen, told
 from tf2npu.report.compared.comparison import REASONS, Comparison, Group, Work, by_reason, grouped
 from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
-from tf2npu.report.content_policy import hash_source
-from tf2npu.report.language import catalogue, template_in
-from tf2npu.report.places import counted_findings
-from tf2npu.report.visible import visible
+from tf2npu.report.escape import visible
+from tf2npu.report.formats.as_text import place
+from tf2npu.report.html.code_table import seen, told
+from tf2npu.report.html.content_policy import hash_source
+from tf2npu.report.languages.language import catalogue, template_in
+from tf2npu.report.model.counts import counted_findings
 
 _FILES = Path(report.__file__).parent / "htmlfiles"
 _TEMPLATE = "compared.html"

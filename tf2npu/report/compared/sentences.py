@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tf2npu.report.compared.comparison import Comparison
-from tf2npu.report.decisions import decisions
-from tf2npu.report.effort import effort, shown_hours
-from tf2npu.report.model import Report
-from tf2npu.report.rule_facts import RuleTexts
+from tf2npu.report.model.report import Report
+from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.decisions import decisions
+from tf2npu.report.work.effort import effort, shown_hours
 
 HEADINGS = {"new": "New since the earlier report:", "moved": "Moved:", "closed": "Closed since the earlier report:"}
 """Above each of the lists."""

@@ -1,0 +1,74 @@
+"""The verdict on the project, the hours that are left, and what may go wrong: what a lead reads without scrolling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tf2npu.config import EffortSettings
+from tf2npu.report.formats.render_context import View
+from tf2npu.report.html.page_types import Section
+from tf2npu.report.languages.language import counted
+from tf2npu.report.model.apis import numbers
+from tf2npu.report.work.effort import Effort, effort, method, shown_hours
+from tf2npu.report.work.verdict import verdict
+
+_COSTLIEST = 10
+"""Decisions whose minutes are told: the page of decisions has all."""
+_NAMES = {
+    "done by the tool": "Done by the tool", "to decide": "To decide", "to write": "To write", "blocked": "Blocked",
+}  # fmt: skip
+
+
+def section(view: View) -> Section:
+    report, left = view.report, view.decisions
+    said, estimate = verdict(report, left), effort(report, left)
+    values = {
+        "kind": said.kind.replace(" ", "-"),
+        "sentence": view.texts.text(said.sentence),
+        "hours": view.texts.text(shown_hours(*estimate.hours(estimate.left))),
+        "shares": [_share(view, estimate, name) for name in estimate.shares],
+        "risks": [view.texts.text(text) for text in _risks(view)],
+        "costliest": [
+            {
+                "decision": decision,
+                "cost": cost,
+                "kind": view.texts.word(cost.kind),
+                "minutes": round(minutes),
+            }
+            for decision, cost, minutes in method(left, report.effort)[:_COSTLIEST]
+        ],
+        "range": view.texts.text(_range(report.effort)),
+    }
+    return Section("verdict", view.texts.text("Verdict"), values)
+
+
+def _share(view: View, estimate: Effort, name: str) -> dict[str, Any]:
+    share = estimate.shares[name]
+    return {
+        "id": name.replace(" ", "-"),
+        "name": view.texts.text(_NAMES[name]),
+        "hours": view.texts.text(shown_hours(*estimate.hours(share))),
+        "decisions": share.decisions,
+        "places": share.places,
+    }
+
+
+def _range(settings: EffortSettings) -> str:
+    """The explanation of the two ends of the range, in English."""
+    own = " Minutes of some rules come from [tool.tf2npu.effort]." if settings.minutes else ""
+    return f"The range goes from {settings.low:g} to {settings.high:g} times the sum.{own}"
+
+
+def _risks(view: View) -> list[str]:
+    """The risks that the hours do not tell, in English."""
+    report, unknown = view.report, numbers(view.report)["unknown"]
+    places = sum(decision.n_places for decision in view.decisions if decision.label == "unsupported")
+    failed = sum(1 for file in report.files if file.has_failed)
+    found = []
+    if places:
+        found.append(f"{counted(places, 'place')} will not work on the NPU as written.")
+    if unknown:
+        found.append(f"Unknown to the converter: {counted(unknown, 'reference')} to TensorFlow.")
+    if failed:
+        found.append(f"{counted(failed, 'file')} could not be converted.")
+    return found or ["None that the converter sees."]

@@ -1,0 +1,162 @@
+"""Work that is left, as decisions: findings about which one sentence says the same, and which one answer settles."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tf2npu.findings import Answer, Finding, Level, Status
+from tf2npu.report.model.counts import n_places, without_places
+from tf2npu.report.model.report import WORK_LEVELS, FileReport, Report
+from tf2npu.report.model.rule_facts import RuleFacts, RuleTexts, part_with_these_reasons
+
+FAILED = "failed"
+"""The label of what stands in a file that failed; other work has its level."""
+LABELS = (FAILED, *(level.value for level in WORK_LEVELS))
+"""All labels, worst first."""
+_ID_LETTERS = 16
+"""Hex digits of a decision's id: 64 bits, so that two of a million decisions are alike once in 40 million reports."""
+_NAMES_LINES = "NPU970"
+"""The rule whose sentences have, behind each API, the lines where it stands."""
+_LINES_OF_APIS = re.compile(r"(?<=\w) \(\d+(?:, \d+)*(?:, \.\.\.)?\)")
+_LINE = re.compile(r"(?<=\bline )\d+(?:, \d+)*")  # of another place, which moves without the sentence meaning anything else
+_IN_ORDER = (*LABELS, Level.INFO.value)
+_MOST_NAMED = 5
+"""The most people that a line names: the page of decisions has all."""
+_UNSAFE = "--unsafe-fixes"
+"""What a sentence names whose fix may change values or shapes."""
+
+
+@dataclass
+class Decision:
+    """One sentence and every finding that says it, by file and place.
+
+    id: the same in every language and whatever else the project holds.  label: "failed", "unsupported" or "manual".
+    message: without the places that it names.  sites: the file, the finding, and its number in the file, from 1.
+    """
+
+    id: str
+    label: str
+    facts: RuleFacts
+    message: str
+    is_unsafe: bool = False
+    sites: list[tuple[FileReport, Finding]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    @property
+    def n_places(self) -> int:
+        return n_places(finding for _, finding in self.sites)
+
+    @property
+    def n_files(self) -> int:
+        return len({file.path for file, _ in self.sites})
+
+
+@dataclass
+class Decided:
+    """Findings that one person settled with one answer, and the sentence that they share."""
+
+    answer: Answer
+    facts: RuleFacts
+    message: str
+    sites: list[tuple[FileReport, Finding]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+
+    @property
+    def n_places(self) -> int:
+        return n_places(finding for _, finding in self.sites)
+
+
+def decisions(report: Report, rules: RuleTexts) -> list[Decision]:
+    """The decisions about work that the baseline does not hold: worst first, then those that settle most places."""
+    return _decisions(report, rules, label_of_work)
+
+
+def optional(report: Report, rules: RuleTexts) -> list[Decision]:
+    """Unsafe fixes that the converter offers where nothing has to be done: they are nobody's work, and may be chosen."""
+    return _decisions(report, rules, lambda file, finding: "" if label_of_work(file, finding) else label_of_choice(file, finding))
+
+
+def _decisions(report: Report, rules: RuleTexts, label_of: Callable[[FileReport, Finding], str]) -> list[Decision]:
+    found: dict[tuple[str, str], Decision] = {}
+    for file, finding, english, number in report.with_english():
+        if number - 1 not in file.known and (label := label_of(file, finding)):
+            key = label, decision_id(label, english)
+            one = found.get(key)
+            if one is None:
+                is_unsafe = english.unsafe or _UNSAFE in english.message
+                one = found[key] = Decision(key[1], label, rules.of(finding), sentence(finding), is_unsafe)
+            one.sites.append((file, finding))
+            one.numbers.append(number)
+    return sorted(found.values(), key=lambda d: (_IN_ORDER.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
+
+
+def decided(report: Report, rules: RuleTexts) -> list[Decided]:
+    """The decisions that people have made, by rule and sentence, with who made them and what for."""
+    found: dict[Answer, Decided] = {}
+    for file in report.files:
+        for number, finding in enumerate(file.findings, 1):
+            if finding.answer is not None:
+                one = found.setdefault(finding.answer, Decided(finding.answer, rules.of(finding), sentence(finding)))
+                one.sites.append((file, finding))
+                one.numbers.append(number)
+    return sorted(found.values(), key=lambda d: (d.facts.id, d.message, d.answer.choice, d.answer.who, d.answer.note))
+
+
+def label_of_work(file: FileReport, finding: Finding) -> str:
+    """Under what a finding stands in a list of work; "" for one that needs nobody."""
+    if file.status is Status.FAILED and finding.level not in (Level.FIXED, Level.INFO):
+        return FAILED
+    return finding.level.value if finding.level in WORK_LEVELS else ""
+
+
+def label_of_choice(file: FileReport, finding: Finding) -> str:
+    """Under what a finding stands among what can be decided: as work, or "info" for an unsafe fix that may be made."""
+    is_open = finding.level is Level.INFO and finding.unsafe and finding.answer is None and file.status is not Status.FAILED
+    return label_of_work(file, finding) or (Level.INFO.value if is_open else "")
+
+
+def decision_id(label: str, finding: Finding) -> str:
+    """The id of a finding's decision: that of its answer, else a digest of rule, reasons and sentence.
+
+    Findings that one answer settles share it. The message has to be the English one.
+    """
+    if finding.answer is not None:
+        return finding.answer.decision
+    said = _LINE.sub("", sentence(finding))
+    parts = FAILED if label == FAILED else "", finding.rule, part_with_these_reasons(finding.rule, finding.part), said
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
+
+
+def sentence(finding: Finding) -> str:
+    """The message of a finding, without the lines of its file that it names behind APIs or at the end."""
+    said = without_places(finding.message)
+    return _LINES_OF_APIS.sub("", said) if finding.rule == _NAMES_LINES else said
+
+
+def who_decided(report: Report) -> str:
+    """The number of places that people have decided about, and who did; "" where nobody has."""
+    places: Counter[str] = Counter()
+    for _, finding in report.findings():
+        if finding.answer is not None:
+            places[finding.answer.who] += n_places([finding])
+    if not places:
+        return ""
+    total = "1 place decided" if places.total() == 1 else f"{places.total()} places decided"
+    in_order = sorted(places.items(), key=lambda one: (-one[1], one[0]))
+    named = [f"{number} by {who or 'somebody without a name'}" for who, number in in_order]
+    more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    return f"{total}: {', '.join(named[:_MOST_NAMED])}{more}"
+
+
+def report_id(report: Report) -> str:
+    """An id that tells a project's report from another's: a digest of the paths of its files but for those only copied."""
+    paths = "\0".join(file.path for file in report.files if file.status is not Status.COPIED)
+    return hashlib.sha256(paths.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LETTERS]
+
+
+def n_findings(found: Sequence[Decision]) -> int:
+    return sum(len(decision.sites) for decision in found)

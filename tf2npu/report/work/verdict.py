@@ -1,0 +1,60 @@
+"""The verdict on a project, out of a closed list: the first thing that a reader wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tf2npu.config import EffortSettings
+from tf2npu.report.languages.language import counted
+from tf2npu.report.model.report import Report
+from tf2npu.report.work.decisions import Decision
+from tf2npu.report.work.effort import cost_of_decision
+
+READY, AFTER, BLOCKED, NO_PROJECT = "ready", "after decisions", "blocked", "not TensorFlow 1"
+VERDICTS = (READY, AFTER, BLOCKED, NO_PROJECT)
+"""The closed list."""
+_MOST_NAMED = 2
+"""The most blockers that the sentence names: the page of decisions has all."""
+_NOT_1 = "NPU903"
+"""The rule about scripts for TensorFlow 2."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """kind: one of VERDICTS.  sentence: it in words, in English.  blockers: ids of the rules that stand in the way."""
+
+    kind: str
+    sentence: str
+    blockers: tuple[str, ...] = ()
+
+
+def is_blocker(decision: Decision) -> bool:
+    """Whether there is no way to the NPU before a decision about the whole project is made."""
+    return cost_of_decision(decision, EffortSettings()).kind == "blocked"
+
+
+def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
+    """The verdict; left: the report's decisions."""
+    if not report.apis and not left:
+        return Verdict(NO_PROJECT, "Not a TensorFlow 1 project: no file refers to it.")
+    if _is_all_2(report):
+        return Verdict(NO_PROJECT, "Not a TensorFlow 1 project: its scripts are written for TensorFlow 2.")
+    blockers = [d for d in left if is_blocker(d)]
+    if blockers:
+        return Verdict(BLOCKED, f"Blocked by {_named(blockers)}.", tuple(dict.fromkeys(d.facts.id for d in blockers)))
+    if left:
+        return Verdict(AFTER, f"Ready after {counted(len(left), 'decision')}.")
+    return Verdict(READY, "Ready to run.")
+
+
+def _is_all_2(report: Report) -> bool:
+    """Whether every file that refers to TensorFlow is a script for TensorFlow 2."""
+    referring = [file for file in report.files if file.references]
+    return bool(referring) and all(any(f.rule == _NOT_1 for f in file.findings) for file in referring)
+
+
+def _named(blockers: Sequence[Decision]) -> str:
+    titles = list(dict.fromkeys(decision.facts.title or decision.facts.id for decision in blockers))
+    more = f" and {len(titles) - _MOST_NAMED} more" if len(titles) > _MOST_NAMED else ""
+    return ", ".join(titles[:_MOST_NAMED]) + more
