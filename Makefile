@@ -5,6 +5,7 @@
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
 # make docs    the documents as a site, with pictures of real reports, in build/site (a minute); nothing in it is loaded from outside
 # make new-rule NAME=frozen_graphs TOPIC=session [ID=NPU9xx] [MATCH=tensorflow.some.api]     a rule to fill in, and what else it needs
+# make new-command NAME=levels [TOPIC="This machine"]                a command to fill in, and what else it needs
 # make new-kernel OP=Dawsn TOPIC=elementwise [FILE=special]            a kernel to fill in, and what else it needs
 # make whole   the tests of make test with all their examples, seeds and cases, and those that only repeat
 # make graphs  21 training graphs, 20 steps of each beside TensorFlow (make test runs 2)
@@ -29,7 +30,7 @@ CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter
 READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -70,6 +71,9 @@ $(DOCS_STAMP): $(STAMP)
 
 new-rule: $(STAMP)
 	$(PYTHON) tools/new_rule.py $(NAME) $(if $(ID),--id $(ID)) $(if $(TOPIC),--topic $(TOPIC)) $(if $(MATCH),--match $(MATCH))
+
+new-command: $(STAMP)
+	$(PYTHON) -m tools.new_command $(NAME) $(if $(TOPIC),--topic "$(TOPIC)")
 
 new-kernel: $(STAMP)
 	$(PYTHON) -m tools.new_kernel $(OP) $(if $(TOPIC),--topic $(TOPIC)) $(if $(FILE),--file $(FILE))

@@ -68,7 +68,7 @@ WRITES = {
 }
 ONE_WAY_TO_FILES = {
     "npu_formats/files/": "this is it",
-    "tf2npu/help_page.py": "writes help through click's formatter, and no file",
+    "tf2npu/cli/help_page.py": "writes help through click's formatter, and no file",
     "npu_runtime/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
     "npu_runtime/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
     "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
@@ -77,7 +77,7 @@ ONE_WAY_TO_FILES = {
     "npu_runtime/collectives/connection.py": "opens the run's folder for the address of its socket",
     "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",
     "tf2npu/npu_bridge/estimator/npu/keras_to_npu.py": "makes the model folder that the user named, as TensorFlow does",
-    "tf2npu/cli.py": "opens the null device for a closed pipe",
+    "tf2npu/cli/entry_point.py": "opens the null device for a closed pipe",
 }
 
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 import click
 
-from tf2npu import help_sections
-from tf2npu.cli import cli
-from tf2npu.help_page import paragraphs
+from tf2npu.cli import cli, help_page
+from tf2npu.cli.help_page import HelpPage, paragraphs
 
 _FACTS = re.compile(r"\[default: ([^\]]*)\]")
 
 
-def commands(group: click.Group = cli, words: str = "") -> Iterator[tuple[str, click.Command]]:
+def commands(group: click.Group = cli, words: str = "") -> Iterator[tuple[str, HelpPage]]:
     """(words behind `tf2npu`, command) of each command that is no group."""
     for name, command in group.commands.items():
         path = f"{words} {name}".strip()
@@ -26,12 +25,12 @@ def commands(group: click.Group = cli, words: str = "") -> Iterator[tuple[str, c
 
 def texts() -> set[str]:
     """What is to be in Chinese: sentences, headings, and the words of defaults that are no values."""
-    found = {"Usage:", "Options", "Examples", "Commands", "default", "required", "[OPTIONS]", help_sections.OTHERS}
+    found = {"Usage:", "Options", "Examples", "Commands", "default", "required", "[OPTIONS]", help_page.OTHERS}
     found |= {"Show this message and exit.", "Show the version and exit.", "COMMAND [ARGS]..."}
-    found |= {*help_sections.COMMANDS, *help_sections.SUMMARIES.values()}
-    found |= {heading for groups in help_sections.OPTIONS.values() for heading in groups}
+    found |= set(help_page.TOPICS)
     groups = [cli, *(command for command in cli.commands.values() if isinstance(command, click.Group))]
     for command in [*groups, *(command for _, command in commands())]:
+        found |= {command.summary, *command.option_groups} - {""}
         found |= set(paragraphs(command))
         for option in command.params:
             text = getattr(option, "help", None) or ""

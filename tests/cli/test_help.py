@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import click
 import pytest
@@ -13,28 +14,39 @@ from rich.cells import cell_len
 
 from npu_formats.environment import TF2NPU_LANG
 from tests.cli.help_texts import commands, texts
-from tf2npu import help_page, help_sections
-from tf2npu.cli import cli
-from tf2npu.help_formatter import wrapped
+from tf2npu.cli import cli, help_page
+from tf2npu.cli import commands as commands_folder
+from tf2npu.cli.help_formatter import wrapped
 
 COMMANDS = dict(commands())
 
 
-def test_groups_and_summaries_name_what_there_is():
-    assert help_sections.EXAMPLES.keys() == COMMANDS.keys()
-    for words, groups in help_sections.OPTIONS.items():
-        names = [name for group in groups.values() for name in group]
-        assert sorted(names) == sorted(set(names)), "an option stands in one group"
-        known = {parameter.name for parameter in COMMANDS[words].params if isinstance(parameter, click.Option)}
-        assert set(names) <= known
-    assert sorted(name for names in help_sections.COMMANDS.values() for name in names) == sorted(cli.commands)
-    groups = {name for name, command in cli.commands.items() if isinstance(command, click.Group)}
-    assert help_sections.SUMMARIES.keys() == {*COMMANDS, *groups}
+GROUPS = {name: command for name, command in cli.commands.items() if isinstance(command, click.Group)}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_an_option_stands_in_one_group(words):
+    command = COMMANDS[words]
+    names = [name for group in command.option_groups.values() for name in group]
+    assert sorted(names) == sorted(set(names))
+    assert set(names) <= {parameter.name for parameter in command.params if isinstance(parameter, click.Option)}
+
+
+def test_each_command_has_a_line_and_a_place_of_its_own_in_a_group_of_commands():
+    assert all(command.summary for command in [*COMMANDS.values(), *GROUPS.values()])
+    assert {command.topic for command in cli.commands.values()} == set(help_page.TOPICS)
+    places = [(command.topic, command.position) for command in cli.commands.values()]
+    assert len(places) == len(set(places))
+
+
+def test_each_file_of_commands_is_a_command():
+    files = {path.stem for path in Path(commands_folder.__file__).parent.glob("*.py")} - {"__init__"}
+    assert files == set(cli.commands)
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_each_command_has_two_examples_that_can_be_typed(words):
-    examples = help_sections.EXAMPLES[words]
+    examples = COMMANDS[words].examples
     assert len(examples) >= 2 and len(set(examples)) == len(examples)
     for example in examples:
         program, *rest = shlex.split(example)
@@ -53,9 +65,8 @@ def test_the_help_is_in_the_language_and_fits(tool, words, language, monkeypatch
     assert all(cell_len(line) <= 80 for line in done.out.splitlines() if "tf2npu " not in line)
     has_chinese = bool(re.search("[\u4e00-\u9fff]", done.out))
     assert has_chinese == (language == "zh")
-    shown = [example for example in help_sections.EXAMPLES.get(words, ()) if example in done.out]
-    assert len(shown) == len(help_sections.EXAMPLES.get(words, ()))
     command = COMMANDS.get(words)
+    assert all(example in done.out for example in (command.examples if command is not None else ()))
     for option in command.params if command is not None else ():
         assert not isinstance(option, click.Option) or option.opts[-1] in done.out
 

@@ -11,7 +11,8 @@ from jsonschema import Draft202012Validator
 from npu_formats.predict import PredictionRequest
 from tests.prediction import samples
 from tests.profiles import trees
-from tf2npu import cli, script_words
+from tf2npu import cli
+from tf2npu.cli import script_words
 from tf2npu.prediction import document
 from tf2npu.prediction_arguments import chips_named, devices_named, processes_for
 
@@ -60,7 +61,7 @@ class TestWords:
 
     def test_a_request_is_an_object(self):
         assert json.loads(PredictionRequest("o", ("a",)).as_json())["steps"] == 3
-        assert isinstance(cli.predict, click.Command)
+        assert isinstance(cli.cli.commands["predict"], click.Command)
 
 
 class TestProfile:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
-from tf2npu.help_page import HelpPage
+from tf2npu.cli.help_page import HelpPage
 from tf2npu.report.escape import visible
 
 _NEAR = 0.8

@@ -8,18 +8,24 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import click
 
 from npu_formats.environment import TF2NPU_LANG
-from tf2npu import help_sections
-from tf2npu.help_formatter import CellFormatter
+from tf2npu.cli.help_formatter import CellFormatter
 
 LANGUAGES = ("en", "zh")
-_LANGUAGE = "tf2npu.help_page.language"  # the key in a context's own storage
+TOPICS = ("Migrate", "Run and tune", "Compare numbers", "This machine")
+"""The groups of commands that `tf2npu --help` shows, in its order."""
+OTHERS = "Further options"
+"""Heading of the options that no group names."""
+_LAST = 99
+"""Position of a command that says none, which is behind those that do."""
+_LANGUAGE = "tf2npu.cli.help_page.language"  # the key in a context's own storage
 _BRACKET = re.compile(r" *\[(?=default|required|x[<>])")  # where facts on an option begin
 _FILE = Path(__file__).with_name("help_zh.json")
 
@@ -49,7 +55,28 @@ def said(context: click.Context, english: str) -> str:
 
 
 class HelpPage(click.Command):
-    """A command whose help has groups of options and examples."""
+    """A command whose help has groups of options and examples.
+
+    topic, position: the group of commands and the place in it where `tf2npu --help` shows this one.
+    summary: its line there.
+    option_groups: heading -> names of the parameters below it; without any, all options are in one list.
+    examples: two or more; each can be typed as it stands.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        topic: str = TOPICS[0],
+        position: int = _LAST,
+        summary: str = "",
+        option_groups: Mapping[str, tuple[str, ...]] | None = None,
+        examples: tuple[str, ...] = (),
+        **attributes: Any,
+    ) -> None:
+        super().__init__(*arguments, **attributes)
+        self.topic, self.position, self.summary = topic, position, summary
+        self.option_groups = option_groups or {}
+        self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_LANGUAGE] = asked_language(args)
@@ -77,17 +104,16 @@ class HelpPage(click.Command):
                 formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        examples = help_sections.EXAMPLES.get(_words(ctx), ())
-        if examples:
+        if self.examples:
             with formatter.section(said(ctx, "Examples")):
-                for example in examples:
+                for example in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
 
     def _option_groups(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """(heading, rows) of each group that has rows; what no group names comes last."""
-        groups = help_sections.OPTIONS.get(_words(ctx), {})
+        groups = self.option_groups
         rows: dict[str, list[tuple[str, str]]] = {heading: [] for heading in groups}
-        rest = help_sections.OTHERS if groups else "Options"
+        rest = OTHERS if groups else "Options"
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)  # arguments have one in some versions of click, and say nothing there
             heading = next((name for name, names in groups.items() if parameter.name in names), rest)
@@ -106,26 +132,22 @@ class CommandGroup(HelpPage, click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        topics = help_sections.COMMANDS if ctx.parent is None else {"Commands": tuple(self.commands)}
-        for topic, names in topics.items():
+        for topic, pages in self.topics(ctx).items():
             with formatter.section(said(ctx, topic)):
-                formatter.write_dl([(name, said(ctx, _summary(ctx, name))) for name in names])
+                formatter.write_dl([(str(page.name), said(ctx, page.summary)) for page in pages])
+
+    def topics(self, ctx: click.Context) -> dict[str, list[HelpPage]]:
+        """The commands below each heading; only the outermost group has topics."""
+        pages = [page for page in self.commands.values() if isinstance(page, HelpPage)]
+        if ctx.parent is not None:
+            return {"Commands": pages}
+        return {topic: [page for page in pages if page.topic == topic] for topic in TOPICS}
 
 
 def paragraphs(command: click.Command) -> list[str]:
     """The paragraphs of what a command says about itself, a line each."""
     text = (command.help or "").partition("\f")[0]
     return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
-
-
-def _summary(context: click.Context, name: str) -> str:
-    words = f"{_words(context)} {name}".strip()
-    return help_sections.SUMMARIES[words]
-
-
-def _words(context: click.Context) -> str:
-    """The words of a command behind the name of the program."""
-    return context.command_path.partition(" ")[2]
 
 
 def _explained(context: click.Context, text: str) -> str:

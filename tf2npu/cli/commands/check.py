@@ -1,20 +1,30 @@
-"""The command `tf2npu check`: options in, exit code out. What it does lives in the module that it imports when needed."""
+"""The command `tf2npu check`: the original script and the migrated one, step by step."""
 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 
 import click
 
 from npu_formats.environment import TF2NPU_LANG
-from tf2npu.filled_path import FilledPath
-from tf2npu.script_words import ScriptCommand
-
-_path = FilledPath(path_type=Path)
+from tf2npu.cli.script_words import ScriptCommand
+from tf2npu.cli.shared_options import PATH
 
 
-@click.command(cls=ScriptCommand)
+@click.command(
+    cls=ScriptCommand,
+    topic="Compare numbers",
+    position=1,
+    summary="Find out why a migrated script's loss differs.",
+    option_groups={
+        "What is checked": ("modes", "pairs", "steps", "migrated", "is_free", "soc", "budget"),
+        "Report": ("out", "report", "language"),
+    },
+    examples=(
+        "tf2npu check train.py",
+        "tf2npu check --mode allow_mix_precision --steps 5 train.py --epochs 1",
+    ),
+)
 @click.option(
     "--mode",
     "modes",
@@ -24,12 +34,12 @@ _path = FilledPath(path_type=Path)
 )
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="A session option of the device runs; repeatable.")
 @click.option("--steps", type=click.IntRange(1, 1000), default=3, show_default=True, metavar="N", help="Steps of training.")
-@click.option("--out", type=_path, default="check", show_default=True, metavar="DIR", help="Where check.json and the page go.")
+@click.option("--out", type=PATH, default="check", show_default=True, metavar="DIR", help="Where check.json and the page go.")
 @click.option("--budget", default="10m", show_default=True, metavar="TIME", help="How long it may take: 90s, 10m or 1h.")
-@click.option("--migrated", type=_path, metavar="FILE", help="The migrated script.  [default: SCRIPT is converted for this run]")
+@click.option("--migrated", type=PATH, metavar="FILE", help="The migrated script.  [default: SCRIPT is converted for this run]")
 @click.option("--free", "is_free", is_flag=True, help="Let the runs go on from their own variables, so that errors add up.")
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME", help="Chip of the device runs.")
-@click.option("--report", type=_path, metavar="DIR", help="Put the verdict into the migration report of this folder, too.")
+@click.option("--report", type=PATH, metavar="DIR", help="Put the verdict into the migration report of this folder, too.")
 @click.option(
     "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
     help="Language of text and page.",

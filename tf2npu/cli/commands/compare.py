@@ -1,4 +1,4 @@
-"""The command `tf2npu compare`: options in, exit code out. What it does lives in the module that it imports when needed."""
+"""The command `tf2npu compare`: the tensors of two runs, operator by operator."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ from pathlib import Path
 import click
 
 from npu_formats.environment import TF2NPU_LANG
-from tf2npu.filled_path import FilledPath
-from tf2npu.help_page import HelpPage
-
-_path = FilledPath(path_type=Path)
+from tf2npu.cli.help_page import HelpPage
+from tf2npu.cli.shared_options import PATH
 
 
-@click.command(cls=HelpPage)
-@click.argument("dump", type=_path)
-@click.argument("reference", type=_path)
-@click.option("--graph", type=_path, metavar="FILE", help="Graph file of the model, text or JSON.  [default: found by its name]")
-@click.option("--out", type=_path, default=".", metavar="DIR", help="Where the table and the page go.  [default: working folder]")
+@click.command(
+    cls=HelpPage,
+    topic="Compare numbers",
+    position=3,
+    summary="Compare the tensors of two runs, operator by operator.",
+    option_groups={
+        "What is compared": ("graph", "step", "thresholds"),
+        "Report": ("out", "header", "output", "language"),
+    },
+    examples=(
+        "tf2npu compare dump reference",
+        "tf2npu compare dump reference --step 0 --out comparison",
+    ),
+)
+@click.argument("dump", type=PATH)
+@click.argument("reference", type=PATH)
+@click.option("--graph", type=PATH, metavar="FILE", help="Graph file of the model, text or JSON.  [default: found by its name]")
+@click.option("--out", type=PATH, default=".", metavar="DIR", help="Where the table and the page go.  [default: working folder]")
 @click.option("--step", type=click.IntRange(0), metavar="N", help="Compare this step.  [default: the first that both have]")
 @click.option(
     "--threshold",

@@ -1,4 +1,4 @@
-"""The group `tf2npu dump`: options in, exit code out. What a subcommand does lives in a module of its own."""
+"""The commands `tf2npu dump ...`: the tensors of a run written into files, and such files read."""
 
 from __future__ import annotations
 
@@ -7,20 +7,31 @@ from pathlib import Path
 
 import click
 
-from tf2npu.filled_path import FilledPath
-from tf2npu.help_page import CommandGroup
-from tf2npu.script_words import ScriptCommand
-
-_path = FilledPath(path_type=Path)
+from tf2npu.cli.help_page import CommandGroup
+from tf2npu.cli.script_words import ScriptCommand
+from tf2npu.cli.shared_options import PATH
 
 
-@click.group(cls=CommandGroup)
+@click.group(
+    cls=CommandGroup,
+    topic="Compare numbers",
+    position=2,
+    summary="Write tensors of a run into files, and read them.",
+)
 def dump() -> None:
     """Tensors of a run in files: the reference from the original script, and what is in dump files and graph files."""
 
 
-@dump.command("reference", cls=ScriptCommand)
-@click.option("--out", type=_path, required=True, metavar="DIR", help="Where the tensors go.")
+@dump.command(
+    "reference",
+    cls=ScriptCommand,
+    summary="Write the tensors of the original script on TensorFlow.",
+    examples=(
+        "tf2npu dump reference --out reference train.py",
+        "tf2npu dump reference --out reference --steps 0,5-9 train.py --epochs 1",
+    ),
+)
+@click.option("--out", type=PATH, required=True, metavar="DIR", help="Where the tensors go.")
 @click.option("--steps", metavar="N,N-M", help="Steps of each graph to write, counted from 0.  [default: all]")
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def dump_reference(words: tuple[str, ...], out: Path, steps: str | None) -> None:
@@ -33,9 +44,16 @@ def dump_reference(words: tuple[str, ...], out: Path, steps: str | None) -> None
     raise SystemExit(reference_command.reference(words, out=out, steps=steps))
 
 
-@dump.command("graph")
-@click.argument("graph", type=_path, metavar="FILE.txt")
-@click.argument("out", type=_path, metavar="OUT.json")
+@dump.command(
+    "graph",
+    summary="Write a graph file as JSON.",
+    examples=(
+        "tf2npu dump graph ge_proto_1_Build.txt graph.json",
+        "tf2npu dump graph graph.txt graph.json",
+    ),
+)
+@click.argument("graph", type=PATH, metavar="FILE.txt")
+@click.argument("out", type=PATH, metavar="OUT.json")
 def dump_graph(graph: Path, out: Path) -> None:
     """Write the graph file FILE.txt as the JSON that comparison programs read, as `atc --mode=5` does."""
     from tf2npu import graph_json_command
@@ -43,16 +61,30 @@ def dump_graph(graph: Path, out: Path) -> None:
     raise SystemExit(graph_json_command.graph_json(graph, out))
 
 
-@dump.command("npy")
-@click.argument("dumped", type=_path, metavar="DUMP")
-@click.argument("out", type=_path)
+@dump.command(
+    "npy",
+    summary="Write the tensors of a dump as npy files.",
+    examples=(
+        "tf2npu dump npy dump/20250101000000/0 arrays",
+        "tf2npu dump npy dump/MatMul.x.1.2.3 arrays",
+    ),
+)
+@click.argument("dumped", type=PATH, metavar="DUMP")
+@click.argument("out", type=PATH)
 def dump_npy(dumped: Path, out: Path) -> None:
     """Write each tensor of DUMP, a dump file or the folder of a step, as an npy file into OUT."""
     raise SystemExit(_dump_files_command().write_npy(dumped, out))
 
 
-@dump.command("show")
-@click.argument("file", type=_path)
+@dump.command(
+    "show",
+    summary="Show what a file holds.",
+    examples=(
+        "tf2npu dump show dump/MatMul.x.1.2.3",
+        "tf2npu dump show arrays/loss.npy",
+    ),
+)
+@click.argument("file", type=PATH)
 def dump_show(file: Path) -> None:
     """Show what FILE, a dump file or an npy file, holds: shapes, statistics and first elements."""
     raise SystemExit(_dump_files_command().show_file(file))

@@ -1,0 +1,67 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from npu_formats.environment import TF2NPU_LANG
+from tf2npu.cli.parameter_types import FilledPath, Formats
+
+PATH = FilledPath(path_type=Path)
+"""Type of every parameter that is a path."""
+language_option = click.option(
+    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
+    help="Language of the report; report.json stays English.",
+)  # fmt: skip
+
+
+def output_options(command):
+    """The options that `predict` and `profile` share: where the document goes."""
+    options = (
+        click.option("--json", "json_file", type=PATH, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
+        click.option("--report", "folder", type=PATH, metavar="DIR", help="Write it as a web page into this folder."),
+        click.option(
+            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
+            help="Language of text and page.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def selection_options(command):
+    """The options that `convert` and `scan` share."""
+    options = (
+        click.option(
+            "--distributed",
+            type=click.Choice(["none", "auto", "horovod", "tf"]),
+            help="Also convert distributed training; auto: the one kind that is found.  [default: none]",
+        ),
+        click.option("--main", metavar="FILE", help="The script that is started, relative to SRC."),
+        click.option("--report", "report_folder", type=PATH, metavar="DIR", help="Where the report goes."),
+        click.option(
+            "--format", "formats", type=Formats(), default="html,json,sarif", show_default=True, metavar="LIST",
+            help="Formats of the report: html, json, sarif, text, github, gitlab, junit, md, csv, xlsx.",
+        ),
+        click.option("--open", "opens", is_flag=True, help="Show the report in the browser."),
+        click.option("--jobs", type=click.IntRange(1), metavar="N", help="Most worker processes.  [default: all processors]"),
+        click.option("--select", metavar="IDS", help="Only these rules; prefixes count (NPU1,NPU501)."),
+        click.option("--ignore", metavar="IDS", help="Without these rules."),
+        click.option("--baseline", type=PATH, metavar="FILE", help="Known findings: shown, but no reason to exit 1."),
+        click.option("--write-baseline", is_flag=True, help="Write what is found to the --baseline FILE."),
+        click.option("--decisions", type=PATH, metavar="FILE", help="Carry out the decisions that a report exported."),
+        click.option("--python2", is_flag=True, help="Bring files that only Python 2 reads to Python 3, where that is safe."),
+        click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
+        click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),
+        language_option,
+        click.option("-q", "--quiet", "volume", flag_value="quiet", help="Print the verdict alone."),
+        click.option("-v", "--verbose", "volume", flag_value="verbose", help="Print every finding."),
+        click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),
+        click.option("--no-cache", is_flag=True, help="Do not use or fill the cache of results."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
