@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 
 from tests.report import samples
+from tf2npu import report
 from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report.compared import as_json, as_markdown, as_text, page
 from tf2npu.report.compared.comparison import ACCEPTED, BY_TOOL, FILE_GONE, GONE, compare
 from tf2npu.report.compared.sentences import sentence
 from tf2npu.report.escape import ODD
-from tf2npu.report.formats import as_json as report_json
 from tf2npu.report.model.baseline import mark_known
 from tf2npu.report.model.baseline import read as read_baseline
 from tf2npu.report.model.baseline import write as write_baseline
@@ -25,7 +25,7 @@ from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
 from tf2npu.report.work.decisions import label_of_work
 
-SCHEMA = json.loads((Path(report_json.__file__).parent / "compare.schema.json").read_text())
+SCHEMA = json.loads((Path(report.__file__).parent / "compare.schema.json").read_text())
 HEAD = "import tensorflow as tf\n"
 FIRST, SECOND, THIRD = (f"q{n} = tf.py_func({n}, [x], tf.float32)\n" for n in "fgh")
 REPORTS = samples.reports.map(lambda report: replace(report, files=list({f.path: f for f in report.files}.values())))
