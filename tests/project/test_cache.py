@@ -18,7 +18,7 @@ from tf2npu.config import Config
 from tf2npu.convert import gather_facts
 from tf2npu.findings import ApiUse, Edit, FileResult, Span, Status, Verdict
 from tf2npu.project import codec
-from tf2npu.project.cache import Cache, default_folder, fingerprint
+from tf2npu.project.cache import Cache, _sources, default_folder, fingerprint
 from tf2npu.scanner.facts import FileFacts
 
 
@@ -91,6 +91,17 @@ def test_a_fingerprint_does_not_depend_on_the_process():
         done = subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True, cwd=root)
         found.add(done.stdout)
     assert found == {fingerprint(Facts(frozenset("abcdefgh"), {"y": 2, "x": 1})).hex() + "\n"}
+
+
+def test_bytecode_that_python_writes_meanwhile_is_no_source(tmp_path):
+    for name in ("rules/session/__pycache__/a.cpython-311.pyc", "rules/__pycache__/b.cpython-311.pyc.4711", "__pycache__/c.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    sources = ["convert.py", "rules/base.py", "rules/session/a.py", "rules/facts/deeper/b.py", "scanner/tree.py"]
+    for name in sources:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    assert sorted(path.relative_to(tmp_path).as_posix() for path, _ in _sources(tmp_path)) == sorted(sources)
 
 
 def test_what_differs_has_another_fingerprint():

@@ -15,7 +15,7 @@ import logging
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
 from pathlib import Path
@@ -96,14 +96,15 @@ def tool_fingerprint() -> bytes:
 
     It is taken once: a process runs the files that it has loaded, whatever becomes of them meanwhile.
     """
-    root = Path(tf2npu.__file__).parent
-    seen = []
-    for folder in (root, root / "rules", *sorted((root / "rules").glob("*/")), root / "scanner", root / "api_support" / "data",
-                   root / "api_support"):  # fmt: skip
-        for path in sorted(folder.glob("*.*")):
-            info = path.stat()
-            seen.append((path.name, info.st_size, info.st_mtime_ns))
+    seen = [(path.name, info.st_size, info.st_mtime_ns) for path, info in _sources(Path(tf2npu.__file__).parent)]
     return fingerprint(tf2npu.__version__, seen, plugins.fingerprint(), sys.version_info[:3], _libcst_place())
+
+
+def _sources(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of the package in `root` on which a result depends. Bytecode is none of them: Python writes it as it goes."""
+    rules = [folder for folder in sorted((root / "rules").glob("**/")) if folder.name != "__pycache__"]
+    for folder in (root, *rules, root / "scanner", root / "api_support" / "data", root / "api_support"):
+        yield from ((path, path.stat()) for path in sorted(folder.glob("*.*")))
 
 
 def _libcst_place() -> tuple[str, int]:
