@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from tf2npu.cli import cli
 from tf2npu.cli.help_page import TOPICS
 
 COMMANDS = Path(__file__).parents[1] / "tf2npu" / "cli" / "commands"
@@ -66,14 +67,12 @@ def written(name: str, topic: str, folder: Path) -> Path:
     path = folder / f"{name}.py"
     if path.exists():
         raise Refused(f"{path} is there already")
-    path.write_text(SKELETON.format(name=name, topic=topic, position=_behind_the_last(topic, folder)), encoding="utf-8")
+    path.write_text(SKELETON.format(name=name, topic=topic, position=_behind_the_last(topic)), encoding="utf-8")
     return path
 
 
-def _behind_the_last(topic: str, folder: Path) -> int:
-    texts = [path.read_text(encoding="utf-8") for path in folder.glob("*.py")]
-    taken = [int(found[1]) for text in texts if (found := re.search(rf'topic="{topic}",\n\s+position=(\d+)', text))]
-    return max(taken, default=0) + 1
+def _behind_the_last(topic: str) -> int:
+    return 1 + max(command.position for command in cli.commands.values() if command.topic == topic)
 
 
 def main() -> None:

@@ -7,25 +7,30 @@ from pathlib import Path
 import click
 
 from npu_formats.environment import TF2NPU_LANG
+from tf2npu.cli.help_page import LANGUAGES
 from tf2npu.cli.parameter_types import FilledPath, Formats
 
 PATH = FilledPath(path_type=Path)
 """Type of every parameter that is a path."""
-language_option = click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
-    help="Language of the report; report.json stays English.",
-)  # fmt: skip
+json_option = click.option("--json", "json_file", type=PATH, metavar="FILE", help="Write JSON; - for stdout instead of the text.")
+
+
+def language_option(explanation: str):
+    """The option --lang.  explanation: the help text, which says of what it is the language."""
+    return click.option(
+        "--lang", "language", type=click.Choice(LANGUAGES), default="en", show_default=True, envvar=TF2NPU_LANG, help=explanation
+    )
+
+
+report_language_option = language_option("Language of the report; report.json stays English.")
 
 
 def output_options(command):
     """The options that `predict` and `profile` share: where the document goes."""
     options = (
-        click.option("--json", "json_file", type=PATH, metavar="FILE", help="Write JSON; - for stdout instead of the text."),
+        json_option,
         click.option("--report", "folder", type=PATH, metavar="DIR", help="Write it as a web page into this folder."),
-        click.option(
-            "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
-            help="Language of text and page.",
-        ),
+        language_option("Language of text and page."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -56,7 +61,7 @@ def selection_options(command):
         click.option("--python2", is_flag=True, help="Bring files that only Python 2 reads to Python 3, where that is safe."),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Do not convert these files (as in .gitignore)."),
         click.option("--no-gitignore", is_flag=True, help="Also convert what .gitignore files name."),
-        language_option,
+        report_language_option,
         click.option("-q", "--quiet", "volume", flag_value="quiet", help="Print the verdict alone."),
         click.option("-v", "--verbose", "volume", flag_value="verbose", help="Print every finding."),
         click.option("--force", is_flag=True, help="Write into a folder that is not ours; back up files changed by hand."),

@@ -17,7 +17,6 @@ import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -90,12 +89,8 @@ def _feed_all(digest: Any, values: Iterable[Any]) -> None:
     digest.update(b")")
 
 
-@lru_cache(maxsize=1)
 def tool_fingerprint() -> bytes:
-    """Digest of the converter's version, its source files as they stand on disk, and the Python and libcst that run it.
-
-    It is taken once: a process runs the files that it has loaded, whatever becomes of them meanwhile.
-    """
+    """Digest of the converter's version, its source files as they stand on disk, and the Python and libcst that run it."""
     seen = [(path.name, info.st_size, info.st_mtime_ns) for path, info in _sources(Path(tf2npu.__file__).parent)]
     return fingerprint(tf2npu.__version__, seen, plugins.fingerprint(), sys.version_info[:3], _libcst_place())
 

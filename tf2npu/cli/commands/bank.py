@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tf2npu.cli.help_page import CommandGroup
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.shared_options import PATH, json_option
 
 
 @click.group(
@@ -29,7 +29,7 @@ def bank() -> None:
     ),
 )
 @click.argument("path", type=PATH, required=False, metavar="[FILE_OR_FOLDER]")
-@click.option("--json", "json_file", type=PATH, metavar="FILE", help="Write JSON; - for stdout instead of the text.")
+@json_option
 def bank_show(path: Path | None, json_file: Path | None) -> None:
     """Show your bank, another one, or a tune_result file."""
     from tf2npu import tuning_command

@@ -6,9 +6,8 @@ import importlib
 
 import click
 
-from npu_formats.environment import TF2NPU_LANG
 from tf2npu.cli.script_words import ScriptCommand
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.shared_options import PATH, language_option
 
 
 @click.command(
@@ -40,10 +39,7 @@ from tf2npu.cli.shared_options import PATH
 @click.option("--free", "is_free", is_flag=True, help="Let the runs go on from their own variables, so that errors add up.")
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME", help="Chip of the device runs.")
 @click.option("--report", type=PATH, metavar="DIR", help="Put the verdict into the migration report of this folder, too.")
-@click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
-    help="Language of text and page.",
-)  # fmt: skip
+@language_option("Language of text and page.")
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def check(words: tuple[str, ...], **options) -> None:
     """Say why the migrated SCRIPT's loss is not the original's: at which node and line, which cause, what mends it.

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from npu_formats.environment import TF2NPU_LANG
 from tf2npu.cli.help_page import HelpPage
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.shared_options import PATH, language_option
 
 
 @click.command(
@@ -45,10 +44,7 @@ from tf2npu.cli.shared_options import PATH
 @click.option(
     "--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of stdout."
 )
-@click.option(
-    "--lang", "language", type=click.Choice(["en", "zh"]), default="en", show_default=True, envvar=TF2NPU_LANG,
-    help="Language of the page.",
-)  # fmt: skip
+@language_option("Language of the page.")
 def compare(dump: Path, reference: Path, **options) -> None:
     """Compare the tensors of DUMP, operator by operator, with those of REFERENCE, and say where the difference begins.
 

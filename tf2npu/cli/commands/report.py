@@ -8,7 +8,7 @@ import click
 
 from tf2npu.cli.help_page import HelpPage
 from tf2npu.cli.parameter_types import Formats
-from tf2npu.cli.shared_options import PATH, language_option
+from tf2npu.cli.shared_options import PATH, report_language_option
 
 
 @click.command(
@@ -44,7 +44,7 @@ from tf2npu.cli.shared_options import PATH, language_option
     "--run", "run_files", type=PATH, multiple=True, metavar="RUN.json",
     help="Put this run into it, from `tf2npu run --report RUN.json`; may be given several times.",
 )  # fmt: skip
-@language_option
+@report_language_option
 def report(
     report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, formats: list[str],
     single_file: bool, opens: bool, run_files: tuple[Path, ...], **options,

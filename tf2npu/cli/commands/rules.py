@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tf2npu.cli.help_page import HelpPage
-from tf2npu.cli.shared_options import language_option
+from tf2npu.cli.shared_options import report_language_option
 
 
 @click.command(
@@ -22,7 +22,7 @@ from tf2npu.cli.shared_options import language_option
 @click.option(
     "--format", "chosen", type=click.Choice(["text", "json", "md"]), default="text", show_default=True, help="Form of stdout."
 )
-@language_option
+@report_language_option
 def rules(rule_id: str | None, chosen: str, language: str) -> None:
     """List the rules, or explain the one with this ID (or those with this prefix)."""
     from tf2npu.report.formats import rule_list

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tf2npu.cli.script_words import ScriptCommand
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.shared_options import json_option
 
 
 @click.command(
@@ -32,7 +32,7 @@ from tf2npu.cli.shared_options import PATH
 )
 @click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
 @click.option("--devices", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Devices, a process each.")
-@click.option("--json", "json_file", type=PATH, metavar="FILE", help="Write JSON; - for stdout instead of the text.")
+@json_option
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def tune(words: tuple[str, ...], **options) -> None:
     """Tune the operators of SCRIPT's training graphs for a chip, and keep what is better in the knowledge bank.
