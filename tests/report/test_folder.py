@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.report import samples
 from tests.report.test_json import CHECK, RUN
 from tf2npu import run_report
 from tf2npu.convert import convert_source
@@ -129,3 +130,15 @@ def test_pages_of_runs_go_with_the_runs_and_other_formats_stay(tmp_path: Path, r
     assert {"index.html", "report.html", "report.json", "findings.csv"} <= left
     writer.write(ran, tmp_path, ["json"], keep=True)
     assert (tmp_path / "index.html").exists(), "pages stay where others are asked for"
+
+
+def test_bytecode_that_python_writes_meanwhile_changes_no_digest(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer, "_PACKAGE", tmp_path)
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "page.py").write_text("")
+    before = writer._digest(samples.sample(), ["json"])
+    (tmp_path / "report" / "__pycache__").mkdir()
+    (tmp_path / "report" / "__pycache__" / "page.cpython-311.pyc.4711").write_bytes(b"half of it")
+    assert writer._digest(samples.sample(), ["json"]) == before
+    (tmp_path / "report" / "page.py").write_text("1\n")
+    assert writer._digest(samples.sample(), ["json"]) != before

@@ -249,7 +249,7 @@ def _digest(report: Report, formats: list[str]) -> str:
     digest = hashlib.sha256(settings.encode("utf-8", "surrogatepass"))
     for part in ("report", "rules"):
         for path in sorted((_PACKAGE / part).rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
+            if path.is_file() and path.parent.name != "__pycache__":  # where files come and go while other processes import
                 digest.update(path.read_bytes())
     for piece in as_json.pieces(report):
         digest.update(piece.encode())
