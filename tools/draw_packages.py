@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from tf2npu.toml_document import parsed
+from npu_formats.toml_document import parsed
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "packages.svg"

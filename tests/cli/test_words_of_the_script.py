@@ -19,7 +19,7 @@ def script(tmp_path, monkeypatch) -> Path:
 def ran(monkeypatch) -> list[list[str]]:
     """The words that `run` gives to the script, which is not run."""
     found: list[list[str]] = []
-    monkeypatch.setattr("tf2npu.commands.run", lambda words, **options: found.append(words) or 0)
+    monkeypatch.setattr("tf2npu.commands.run.run", lambda words, **options: found.append(words) or 0)
     return found
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.how_many import drawn
 from tests.report import samples
 from tf2npu.config import Config
-from tf2npu.convert import gather_facts
+from tf2npu.engine.convert_file import gather_facts
 from tf2npu.findings import ApiUse, Edit, FileResult, Span, Status, Verdict
 from tf2npu.project import codec
 from tf2npu.project.cache import Cache, _sources, default_folder, fingerprint
