@@ -34,6 +34,11 @@ def test_every_file_of_a_topic_declares_a_rule_and_no_fact_does():
             assert declares_a_rule(path) == (topic != "facts"), path
 
 
+def test_every_rule_is_declared_once_and_all_else_is_a_part_of_it():
+    n_declared = sum(decorators(path).count("rule") for path in MODULES)
+    assert n_declared == len({part.id for part in rule_parts() if not part.id.startswith("NPUX")})
+
+
 def test_the_first_digit_of_an_id_tells_the_topic():
     parts = [part for part in rule_parts() if not part.id.startswith("NPUX") and part.id not in OF_THE_ENGINE]
     assert len(parts) >= 176
