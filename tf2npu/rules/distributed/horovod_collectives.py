@@ -7,6 +7,7 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
+from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.sites import Call, Site
 
 # What does at once what the functions for Keras do, which run their op themselves.
@@ -70,7 +71,7 @@ def collectives(call: Call) -> None:
 
 
 def _n_positional(call: Call) -> int:
-    return sum(arg.keyword is None for arg in call.args)
+    return len(positional_args(call))
 
 
 def _is_reduced_otherwise(call: Call) -> bool:
