@@ -8,7 +8,6 @@ from typing import Any
 
 from tf2npu.config import Config
 
-_Check = Callable[[Any], None]
 KINDS = ("call", "unknown_method", "reference", "assign", "function", "lambda", "import", "module", "engine")
 
 
@@ -92,7 +91,7 @@ def rule(
     on: str | tuple[str, ...] = "call",
     once: bool = False,
     done_when: str = "",
-) -> Callable[[_Check], _Check]:
+) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
     """Register a function as a rule, or as a part of one that has this id and title.
 
     on: the kind of site that the function looks at, or several kinds.
@@ -107,7 +106,7 @@ def rule(
     if isinstance(matches, Mapping) and {*matches} != {*kinds}:
         raise ValueError(f"{id}: names are given for {sorted(matches)}, and the kinds of sites are {sorted(kinds)}")
 
-    def register(check: _Check) -> _Check:
+    def register(check: Callable[[Any], None]) -> Callable[[Any], None]:
         what = (check.__doc__ or "").strip().split("\n")[0]
         parts = _REGISTRY.setdefault(id, [])
         if parts and parts[0].title != title:
@@ -122,7 +121,7 @@ def rule(
 
 
 def part_of(
-    declared: _Check,
+    declared: Callable[[Any], None],
     *,
     examples: tuple[Example, ...] = (),
     matches: tuple[str, ...] | Mapping[str, tuple[str, ...]] = (),
@@ -130,7 +129,7 @@ def part_of(
     why: str | None = None,
     source: str | None = None,
     done_when: str | None = None,
-) -> Callable[[_Check], _Check]:
+) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
     """Register a function as a further part of a rule: it looks at other sites, and says more of the same.
 
     declared: the function that declares the rule. What is not given here is as it says there.

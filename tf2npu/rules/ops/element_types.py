@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
 from tf2npu.scanner.sites import Call, Site
 
 _TYPES = ("float64", "double", "complex64", "complex128")
