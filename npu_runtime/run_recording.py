@@ -16,7 +16,8 @@ MOST_SPANS = 200
 """Spans of a stream that are kept: a page shows them on a thousand pixels, where more would touch each other."""
 COMPILE, DEVICE, HOST, WAITING = "compile", "device", "host", "waiting"
 STREAMS = (COMPILE, DEVICE, HOST, WAITING)
-"""Who works: the graph compiler, the device, TensorFlow on the host; or nobody, as input or the script is awaited."""
+"""Streams of the recording, by who works: the graph compiler, the device, TensorFlow on the host; or nobody, as input or the
+script is awaited."""
 _INPUT = frozenset({"IteratorGetNext", "IteratorGetNextSync", "QueueDequeueV2", "QueueDequeueManyV2", "QueueDequeueUpToV2"})
 """Operators that wait for an element of the input."""
 

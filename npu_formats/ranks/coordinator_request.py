@@ -13,9 +13,9 @@ from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_formats.runtime_process import runtime_command
 
 PROBLEM = "cannot listen: "
-"""What the process says instead of an address, before the reason."""
+"""Answer of the process instead of an address, followed by the reason."""
 CALLED = "called"
-"""What a launched one says at its end where a rank has called a collective operation."""
+"""Last line of a launched coordinator if a rank has called a collective operation."""
 
 
 def start(size: int, seconds: float, key: bytes = b"", network: tuple[str, int] | None = None) -> str:

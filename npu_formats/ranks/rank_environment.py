@@ -24,7 +24,7 @@ ENGINES = ("embedded", "mpi")
 _PORT = "HCCL_IF_BASE_PORT"
 _CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT")
 _DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID")
-"""Which device of this machine a process has, the first that is set; the second is the older name."""
+"""Variables that name the device of a process on this machine. The first that is set counts; the second is the older name."""
 
 
 @dataclass(frozen=True)

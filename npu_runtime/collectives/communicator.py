@@ -32,7 +32,7 @@ from npu_runtime.process_end import at_process_end
 _PATIENCE_SECONDS = 2.0
 """Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""
 _NO_ANSWER = (EOFError, OSError, BrokenMessage, KeyError, IndexError, TypeError, ValueError)
-"""What asking the coordinator raises where it is gone or says something else."""
+"""Errors of a request to a coordinator that is gone or that answers something else."""
 _CONNECT_SECONDS = 120.0
 """Seconds for a connection to the coordinator.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
 Dial = Callable[[float], Connection]

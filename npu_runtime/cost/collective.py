@@ -19,9 +19,9 @@ RANKS_A_SERVER = 8
 _PASSES = {
     "HcomAllReduce": 2, "HcomReduce": 2, "HcomBroadcast": 2, "HcomReduceScatter": 1, "HcomAllGather": 1,
 }  # fmt: skip
-"""How often a ring is gone round: each rank first sums a part of its own (reduce-scatter), then all parts go to all
-(all-gather).  A broadcast spreads parts and then gathers them.  Source: the ring algorithms of the collectives' documentation;
-Patarasuk and Yuan, 2009, for their bytes."""
+"""Number of passes over a ring: each rank first sums a part of its own (reduce-scatter), then all parts go to all (all-gather).
+A broadcast spreads parts and then gathers them.  Source: the ring algorithms of the collectives' documentation; Patarasuk and
+Yuan, 2009, for their bytes."""
 _ALL_TO_ALL = frozenset({"HcomAllToAllV", "HcomAllToAllVC"})
 _GATHERS = "HcomAllGather"
 

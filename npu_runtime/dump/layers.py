@@ -17,7 +17,7 @@ _SOURCES = {
     "PlaceholderV2": _FED,
     "PlaceholderWithDefault": _FED,
 }
-"""What a user calls the sources of a graph; all else that is no operator is control flow."""
+"""Descriptions of the sources of a graph for users. Every other node that is no operator is control flow."""
 _CONTROL = "is control flow"
 
 

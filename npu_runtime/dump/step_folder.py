@@ -10,7 +10,7 @@ from pathlib import Path
 from npu_formats.files.whole_file import append, put_pieces
 
 MAPPING = "mapping.csv"
-"""Which file has which name, where a name is too long for a file system."""
+"""Table of files and names, where a name is too long for a file system."""
 LONGEST_NAME = 254
 """Characters of a file name; longer ones become digits.  Source: the documents of the data dump."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -13,7 +13,7 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.dump.operators import Tensor
 
 NOTHING = np.empty(0, np.int64)
-"""What stands for a text or a handle, so that the tensors behind it keep their numbers."""
+"""Stand-in for a text or a handle, so that the tensors behind it keep their numbers."""
 _HALVES = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 
 

@@ -135,7 +135,7 @@ def _over_an_input(function: Callable[..., Any], task: Task) -> Callable[[list[A
 
 
 FAILURES = (MemoryError, *MISFITS)
-"""What a kernel may raise beside DeviceError."""
+"""Errors that a kernel may raise beside DeviceError."""
 
 
 def told(error: Exception, inputs: Sequence[Any]) -> DeviceError:

@@ -112,7 +112,7 @@ class _Writer:
     source_of: SourceOf
     model: Any = field(init=False)
     _n_parts: Counter[str] = field(init=False)
-    """How many operators each of the user's nodes has become."""
+    """Number of operators that each of the user's nodes has become."""
 
     def __post_init__(self) -> None:
         self.model = ModelDef(name=self.name, version=1)

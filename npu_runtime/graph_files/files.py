@@ -45,7 +45,7 @@ _BEHIND = {"fold_constants": SHAPES, "find_constants": SHAPES, "optimise_bodies"
 _NUMBERS = count(0)
 _NUMBERED = re.compile(r"ge_(?:proto|onnx|readable)_(\d{8})_")
 _PATIENCE_SECONDS = 60.0
-"""How long to wait for other processes that write graphs into a folder: each writes for a second at most."""
+"""Longest wait for other processes that write graphs into a folder: each writes for a second at most."""
 
 
 class GraphFiles:

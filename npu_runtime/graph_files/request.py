@@ -18,7 +18,7 @@ STAGES = (BEGIN, SHAPES, OPTIMIZED, BUILD)
 PROTO, ONNX, READABLE = "ge_proto", "onnx", "readable"
 FORMATS = (PROTO, ONNX, READABLE)
 WITH_WEIGHTS, WITHOUT_WEIGHTS, RELATIONS = 1, 2, 3
-"""What DUMP_GE_GRAPH asks for: all, all but what constants hold, or who reads whom."""
+"""Values of DUMP_GE_GRAPH: the whole graph, the graph without the values of constants, and the edges alone."""
 _LEVELS = {"1": STAGES, "2": STAGES, "3": (BUILD,), "4": (BEGIN,)}
 """All stages, the listed ones, the last and the first: the stages that there are here are all among the listed ones."""
 

@@ -16,7 +16,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.importer.tensor_specs import import_spec
 
 MARK = "/inlined/"
-"""What stands between the name of a call and the name of a node made for it."""
+"""Separator between the name of a call and the name of a node made for it."""
 TRUTH = Spec((), "bool")
 
 

@@ -26,7 +26,7 @@ from npu_runtime.lowering.chip_graph import (
 
 TRANS_DATA = "TransData"
 _RESHAPED = " of another shape"
-"""What is added to the format of a view whose blocks are not those of its own shape."""
+"""Suffix of the format of a view whose blocks are not those of its own shape."""
 _POOLS = ("MaxPool", "AvgPool")
 _ROW_OPS = frozenset({"Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits"})
 _AGNOSTIC = frozenset({ELEMENTWISE, NORMALIZATION, REDUCTION, UPDATE})

@@ -17,7 +17,7 @@ MOST_COMPILATIONS = 20
 SECANTS = 8
 """Compilations whose batch is guessed from the two before: memory that grows in steps is halved from there on."""
 NOT_THIS_BATCH = (DeviceError, ValueError, LookupError, ArithmeticError, MemoryError)
-"""What compiling raises where shapes do not fit together, such as behind a reshape to a fixed batch, or are too large for it."""
+"""Errors of compiling where shapes do not fit together, such as behind a reshape to a fixed batch, or are too large for it."""
 Shapes = list[tuple[int, ...]]
 
 

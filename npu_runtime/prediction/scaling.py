@@ -21,7 +21,7 @@ from npu_runtime.simulation.ran_step import RanStep
 ENOUGH = 0.95
 """The efficiency from which on the devices' own computing is said to limit them: the rest is less than the model errs by."""
 COMPUTE, CALLS, HCCS, ROCE = "compute", "calls", "hccs", "roce"
-"""What limits: the devices themselves, the start of each call, links within a server, links between servers."""
+"""Limits of scaling: the devices themselves, the start of each call, links within a server, links between servers."""
 _WITHOUT: dict[str, Callable[[CollectiveTime], CollectiveTime]] = {
     CALLS: lambda time: replace(time, start_us=0.0),
     HCCS: lambda time: replace(time, hccs_us=0.0),

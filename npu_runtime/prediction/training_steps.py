@@ -22,8 +22,8 @@ from npu_runtime.prediction.stop import stop
 from npu_runtime.simulation.ran_step import RanStep
 
 PATIENCE = 4
-"""How many times the steps that are wanted may pass while shapes change: enough for one batch of another size at the end of each
-of a few short epochs, and few where no two batches are alike."""
+"""Factor on the wanted number of steps within which shapes may change: enough for one batch of another size at the end of each of
+a few short epochs, and few where no two batches are alike."""
 Shapes = tuple[tuple[int, ...], ...]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from npu_runtime.profiler.clocks import TICK_NS, Clocks, tick_ns
 
 AFTER_TIME = "\t"
-"""What follows a point in time, so that a spreadsheet keeps all its digits."""
+"""Character behind a point in time, so that a spreadsheet keeps all its digits."""
 
 
 def row(cells: Iterable[Any]) -> str:

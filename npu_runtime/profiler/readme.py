@@ -28,4 +28,4 @@ Tables
 
 host/ and device_*/ hold the raw records, from which the vendor's msprof makes the same tables.
 """
-"""What a reader finds in the folder. Sentences are ours; the meanings are those of the vendor's documents."""
+"""Description of the folder for its readers. Sentences are ours; the meanings are those of the vendor's documents."""

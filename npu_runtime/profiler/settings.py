@@ -15,7 +15,7 @@ from typing import Any
 from npu_runtime.profiler.aic_metrics import GROUPS
 
 LEVEL_1, LEVEL_0, OFF = "l1", "l0", "off"
-"""What is collected of tasks: all; names and times alone; nothing."""
+"""Levels of the collection of tasks: all; names and times alone; nothing."""
 DEFAULT_METRICS = "PipeUtilization"
 """The group of counters when none is asked for."""
 _MEGABYTE = 1024 * 1024
@@ -90,7 +90,7 @@ def read_options(text: str | None, where: str = "profiling_options") -> ReadOpti
 
 
 _EXAMPLE = '{"output": "/path", "training_trace": "on", "task_trace": "on"}'
-"""What a message shows of correct options."""
+"""Example of correct options in messages."""
 
 
 def _over_lines(text: str, where: str, warnings: list[str]) -> Any:
@@ -198,4 +198,4 @@ _READERS = {
     "aic_metrics": _metrics,
     "storage_limit": _storage_limit,
 }
-"""What reads the value of each key into fields of ProfilingOptions; raises ValueError with what the value must be."""
+"""Readers of the value of each key into fields of ProfilingOptions. A reader raises ValueError that names the accepted values."""

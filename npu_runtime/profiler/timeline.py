@@ -27,7 +27,7 @@ from npu_runtime.simulation.intervals import Interval, difference, union
 _CANN, _HARDWARE, _OVERLAP = 7, 14, 20
 """Places of the groups from the top. Source: the vendor's exported timelines."""
 _NO_SUBTASK = 4294967295
-"""What stands for a task that has no parts."""
+"""Value for a task that has no parts."""
 FLOW = "HostToDevice"
 """Category of the arrows from a launch to each execution of its task."""
 

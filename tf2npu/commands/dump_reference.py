@@ -24,7 +24,7 @@ _OTHER = "other"
 """The folder of all graphs but the one that trains."""
 _NODES = "nodes.json"  # written by npu_bridge._reference
 _LISTING = "reference.json"
-"""What each graph asked for and where its steps are, in the folder that the user named."""
+"""File in the folder that the user named: the fetches of each graph, and the folders of its steps."""
 _NOT_WRITTEN = 3
 """Exit code where files are missing that were asked for."""
 _CHIP = "Ascend910A"

@@ -34,7 +34,8 @@ _NO_DIFFERENCE = (
     "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor "
     "function instead."
 )
-"""What numpy says for an empty array's maximum and for the difference of booleans; the program prints it as the reason."""
+"""Messages of numpy for the maximum of an empty array and for the difference of booleans. The vendor's program prints them as the
+reason."""
 
 
 @dataclass(frozen=True)

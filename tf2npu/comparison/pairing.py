@@ -25,7 +25,7 @@ from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
 WALKED_THROUGH = ("Cast", "TransData")
 """Types of operators whose output stands beside the tensor of their input."""
 ANOTHER_NODE = "another node of this name in the reference: its op or its inputs are others"
-"""Why a row has no figures."""
+"""Reason of a row without figures."""
 _MOST_WALKED = 1000
 """Operators in a row that are walked through; a damaged graph file may have a ring of them."""
 

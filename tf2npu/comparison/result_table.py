@@ -21,7 +21,7 @@ HEADER_OF_2020 = (
 OWN = ("UlpWorst", "UlpMedian", "ShareOutside", "NanOneSide", "InfOneSide", "SignalToNoise(dB)", "Verdict", "Missed")
 _SIGNS = "=+-@＝＋－%"
 _FORMULA = re.compile(rf"(?:^|;)[{re.escape(_SIGNS)}]")
-"""What a spreadsheet takes for a formula."""
+"""A cell that a spreadsheet computes as a formula."""
 
 
 @dataclass(frozen=True)

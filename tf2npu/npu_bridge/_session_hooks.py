@@ -52,7 +52,7 @@ _opening = Lock()
 _original: dict[str, Callable[..., Any]] = {}
 _open_sessions: weakref.WeakSet[Any] = weakref.WeakSet()
 _stayed: dict[str, None] = {}
-"""Where sessions were made that ran on TensorFlow, as their config does not name the optimizer."""
+"""Places where sessions were made that stayed on TensorFlow, as their config does not name the optimizer."""
 _idle: dict[int, str] = {}
 """Sessions by identity that were asked nothing yet, and where they were made."""
 _is_shut_down = False

@@ -21,7 +21,7 @@ MOST_POINTS = 2000
 MOST_TICKS = 9
 """Labels of an axis that do not touch each other in WIDTH."""
 LEAST, MOST = 1e-9, 1e12
-"""What a roofline draws: operations a byte and TFLOPS of real tasks lie between 1e-6 and 1e4; what lies outside of this is
+"""Range of a roofline chart. Operations a byte and TFLOPS of real tasks lie between 1e-6 and 1e4; a task outside of the range is
 drawn at the border, and the axis stays readable."""
 
 

@@ -14,7 +14,7 @@ from tf2npu.project.walk import Entry, Kind, Tree
 log = logging.getLogger(__name__)
 
 SUFFIX = ".sh"
-"""How the name of a script ends that `tf2npu run` gives to bash."""
+"""Suffix of scripts that `tf2npu run` gives to bash."""
 _MOST_BYTES = 256 << 10
 """Of a launcher that is read: those of the vendor's model zoo have up to 30 KB."""
 _MOST_LINE, _MOST_WORDS = 4_000, 20

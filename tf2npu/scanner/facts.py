@@ -31,7 +31,7 @@ _KERAS_NET = re.compile(
     r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|callbacks)\b"
     r"|\.backend\.(?:eval|function|(?:batch_)?[gs]et_value|[gs]et_session|clear_session|set_learning_phase)$)"
 )
-"""What runs in Keras' session or says how; the rest of its backend only builds a graph."""
+"""APIs that run in Keras' session or configure it. The rest of its backend only builds a graph."""
 _KERAS_PARTS = re.compile(
     r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing|backend)\b"
 )

@@ -37,7 +37,7 @@ _SEQUENCES = frozenset({tuple, list})
 _NO_NODES = frozenset({type(None), str, bool, cst.MaybeSentinel})
 _NESTED_BODIES = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
 _MONOREPO = "google3.third_party."
-"""Where Google keeps published packages in its own tree, which nobody else has."""
+"""Package under which Google keeps published packages in its own tree, which nobody else has."""
 
 
 @dataclass

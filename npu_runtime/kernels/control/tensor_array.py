@@ -28,7 +28,7 @@ def _no_outputs(*specs: Spec, **attrs: Any) -> list[Shape]:
 
 
 STACKED = dt.ALL | {"resource", "variant"}
-"""What a stack holds: loops inside loops also push the handles of their stacks and arrays, conditionals what they keep."""
+"""Element types of a stack: loops inside loops also push the handles of their stacks and arrays, conditionals what they keep."""
 
 
 def kept(value: Any) -> Any:

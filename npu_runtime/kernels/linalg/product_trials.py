@@ -22,7 +22,7 @@ _ON_ONE_THREAD: dict[str, Multiply] = {
 }  # fmt: skip
 _WHOLE, _ROWS, _COLUMNS = "whole", "rows", "columns"
 _PARTS = (_WHOLE, _ROWS, _COLUMNS)
-"""What a thread gets: the whole product, or one piece each of its rows or columns."""
+"""Work of a thread: the whole product, or one piece each of its rows or columns."""
 WAYS = {f"{parts} {name}": (parts, by) for parts in _PARTS for name, by in _ON_ONE_THREAD.items()}
 """By the names that a bank knows them by."""
 LEAST = 500_000

@@ -105,7 +105,7 @@ def _size_shape(indices: Spec, values: Spec, shape: Spec, /, **attrs: Any) -> Sh
 
 @kernel("SetSize", unit="vector", shape=_size_shape, dtypes=MEMBERS, ignores=["validate_indices"], refuse=_refuse)
 def set_size(indices: Array, values: Array, shape: Array, /) -> Array:
-    """How many different members each row has: (...) int32.  Source: TensorFlow op `SetSize`."""
+    """Number of different members of each row: (...) int32.  Source: TensorFlow op `SetSize`."""
     rows, members, groups = _of_sparse(indices, values, shape)
     different = np.unique(np.stack([rows, members.astype(np.int64)], axis=1), axis=0)[:, 0]
     return np.bincount(different, minlength=int(np.prod(groups))).astype(np.int32).reshape(groups)

@@ -144,7 +144,7 @@ def _slice_shape(indices: Spec, values: Spec, shape: Spec, start: Spec, size: Sp
 
 @kernel("SparseSlice", unit="memory", shape=_slice_shape, ranks={**SPARSE, "start": 1, "size": 1})
 def sparse_slice(indices: Array, values: Array, shape: Array, start: Array, size: Array, /) -> tuple[Array, Array, Array]:
-    """What lies inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
+    """The entries inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
     require_extents(indices, shape=shape, start=start, size=size)
     is_inside = ((indices >= start) & (indices < start + size)).all(axis=1)
     return indices[is_inside] - start, values[is_inside], np.maximum(np.minimum(size, shape - start), 0)

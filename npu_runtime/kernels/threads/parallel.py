@@ -132,12 +132,12 @@ class _Thread(threading.local):
     n_sections = 0
     """Ranges shared with others."""
     call: Call | None = None
-    """What this thread, a worker, has been given as a whole."""
+    """The call that this thread, a worker, runs as a whole."""
 
     def __init__(self) -> None:
         self.scratch: dict[str, np.ndarray] = {}
         self.views: dict[str, np.ndarray] = {}
-        """What was last asked for under each name: tiles of one size follow each other."""
+        """The last view by name: tiles of one size follow each other."""
 
 
 _thread = _Thread()

@@ -25,7 +25,7 @@ from npu_runtime.graph.ops import MERGES, PASSING, SWITCHES, HostCall, Item, Key
 from npu_runtime.graph.order import followers, predecessors, reached, topological
 
 FORWARDED = PASSING - SWITCHES - MERGES
-"""What is gone, as a rule, when a graph runs."""
+"""Ops that, as a rule, no longer exist when a graph runs."""
 
 
 def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:

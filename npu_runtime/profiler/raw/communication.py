@@ -18,7 +18,7 @@ from npu_runtime.simulation.run_record import DeviceRun, TensorDescription
 GROUP = "hccl_world_group"
 """The group of all ranks. Source: HCCL's default group."""
 PART = "Reduce_Inline"
-"""What the simulated collective is made of: one transfer that adds up on arrival."""
+"""The only part of a simulated collective: one transfer that adds up on arrival."""
 _ALGORITHM = "N/A"
 """The record of a run does not say by which algorithm a collective went."""
 _DATA_TYPES = {
@@ -27,11 +27,11 @@ _DATA_TYPES = {
 }  # fmt: skip
 """Element types as HCCL numbers them."""
 _NO_TYPE = 255
-"""What stands for a type that HCCL does not send."""
+"""Value for a type that HCCL does not send."""
 _SUM, _HCCS, _SDMA = 0, 1, 0
 """Numbers of the addition, of the link between devices of a server, and of the engine that moves data over it."""
 _NO_PART = 4294967295
-"""What stands for a task that has no parts."""
+"""Value for a task that has no parts."""
 
 _OPERATOR = struct.Struct("<BBQQQ14B")
 _TASK = struct.Struct("<QQQ6IQ2Id3Q6I112B")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 FORMAT = "tf2npu knowledge bank"
-"""What a bank file calls itself, so that no other JSON is taken for one."""
+"""Name of the format in a bank file, so that no other JSON is taken for one."""
 VERSION = 1
 """Version of the form; a reader leaves files of a newer one alone."""
 MOST_BYTES = 16 << 20

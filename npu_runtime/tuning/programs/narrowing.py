@@ -16,7 +16,7 @@ DEEP, NORMAL = "O1", "O2"
 
 
 DEEP_EFFORT = 4
-"""How many times as many choices O1 tries as O2. The vendor gives no number. Of 31 products of the built-in bank, four times as
+"""Factor by which O1 tries more choices than O2. The vendor gives no number. Of 31 products of the built-in bank, four times as
 many make the worst faster by 1 % and the average by 0.1 %, for half as much time again (one core of an AMD EPYC)."""
 
 

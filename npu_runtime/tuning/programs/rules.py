@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DEFAULT, BANK, TUNED = "default", "bank", "tuned"
-"""What an operator is compiled with: the rule of the compiler, what a bank holds, what was found now."""
+"""Origins of an operator's schedule: the rule of the compiler, a bank, and this run's search."""
 
 
 @dataclass(frozen=True)

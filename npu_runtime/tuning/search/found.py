@@ -10,7 +10,7 @@ from npu_runtime.cost.tiling import Tiling
 from npu_runtime.cost.vector_schedule import VectorSchedule
 
 Choice = Tiling | VectorSchedule
-"""What a search decides."""
+"""A decision that a search makes."""
 IsOutOfTime = Callable[[], bool]
 """Whether a search has to stop. It is asked before each evaluation."""
 _SEED_BYTES = 4

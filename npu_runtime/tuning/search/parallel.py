@@ -34,7 +34,7 @@ _BOOT = (
 )
 """The program of a process. It looks for modules where its parent does, and not in the folder that it happens to be in."""
 _PATIENCE_SECONDS = 30.0
-"""How long past the limit a process may take before it is ended: starting one takes half a second on a busy machine."""
+"""Time past the limit after which a process is ended: starting one takes half a second on a busy machine."""
 
 
 class Job(msgspec.Struct, frozen=True):

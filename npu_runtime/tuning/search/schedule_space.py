@@ -21,7 +21,7 @@ from npu_runtime.cost.vector_schedule import (
 Chain = tuple[int, ...]
 """The decisions so far: of each the index among its options."""
 DECISIONS = ("axis", "block_bytes", "buffers", "tile_bytes", "cores", "order")
-"""What is decided, in this order.  Buffers come before tiles, since they say which tiles fit."""
+"""Decisions of a schedule, in this order.  Buffers come before tiles, since they say which tiles fit."""
 _BLOCKS = (STEP_BYTES, 1024, 1536, LEAST_BLOCK_BYTES, 4096, 8192, 16384, 32768)
 """Bytes of the least block that a search tries: the default, what is finer in every step, and what is coarser by doubling."""
 _CORE_SHARES = (1.0, 0.75, 0.5, 0.25)

@@ -18,8 +18,8 @@ from npu_runtime.analysis.fusion_switches import FOLDING
 _CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "precision"}
 
 MADE_OF_ROUNDING = 0.1
-"""How far the update of a variable may be off, relative, where all that it is made of is right: Adam divides gradients by their
-size, so those that are nearly zero make steps as large as others, in a direction that rounding decides."""
+"""Largest relative error of a variable's update that rounding explains where all inputs of the update are right: Adam divides
+gradients by their size, so those that are nearly zero make steps as large as others, in a direction that rounding decides."""
 
 
 @dataclass

@@ -34,7 +34,7 @@ OF_GRAPH_TYPES = Tolerances(1e-4, 1e-3, 1e-4, 1e-2)
 OF_16_BITS = Tolerances(1e-2, 0.5, 0.05, 0.1, 16.0)
 """fp16 has 11 bits, and a step adds up some hundred roundings: losses of networks that train well are within 0.5 %."""
 SELF_DISTANCES = 10.0
-"""How many times as far as TensorFlow is from itself is no difference."""
+"""A difference counts when it is more than this many times the difference between two runs of TensorFlow itself."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ Tensors = Sequence[tuple[str, int]]
 EVERYTHING = ("*", -1)
 """Watches every node, those that TensorFlow adds for what is fed too; it works only beside others that are named."""
 TOO_LONG = "with a part of their name that is too long for a file of TensorFlow's debugger"
-"""Why a tensor is left out."""
+"""Reason of a tensor that is left out."""
 _DIGITS_OF_TIME = 16
 """Of the microseconds since 1970 that end the debugger's file names."""
 _OWN_FOLDERS = 128

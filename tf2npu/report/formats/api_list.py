@@ -27,7 +27,7 @@ _REPRS = (
     (re.compile(r"<[^<>]* object[^<>]*>"), "..."),
     (re.compile(r"(?<==)dtype: DT_[^=]*?(?=, \w+=|\)$)"), "..."),  # a message of protobuf's
 )
-"""How Python shows an object that is the default of a parameter, and what stands for it here. What is no name is "..."."""
+"""Reprs of objects that are defaults of parameters, and their replacements. An object without a name becomes "..."."""
 
 
 def entries(name: str) -> list[Api]:

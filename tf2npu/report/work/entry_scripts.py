@@ -18,7 +18,7 @@ from tf2npu.scanner.notebook_path import is_notebook
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with TensorFlow")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""
 HOST_EXPORTS = "export JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
-"""What an NPU host needs in the environment for one device; the shim sets the same where it is missing."""
+"""Environment variables that an NPU host needs for one device. The shim sets the same where they are missing."""
 
 
 @dataclass(frozen=True)

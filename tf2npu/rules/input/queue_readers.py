@@ -38,7 +38,7 @@ _TABLE = {
     **{f"tensorflow.queue.{name}": "tf.data (from_generator, shuffle, padded_batch, prefetch)" for name in _QUEUES},
 }
 _LISTED = frozenset(("TFRecordReader", "TextLineReader", "FixedLengthRecordReader", *_QUEUES))
-"""What the guide does not support and the published list does."""
+"""Readers and queues that the guide does not support and the published list does."""
 _SEEN = {"FIFOQueue": "VDSR_ID2114"}
 """Of these, what a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
 

@@ -17,7 +17,8 @@ from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 
 _WORKS_TO_THE_END = re.compile(r"[Tt]hread|[Qq]ueue_?[Rr]unner|Supervisor|\batexit\b|\bfork\b|\b_exit\b|__del__")
-"""What may still use a session while the process ends: threads, the script's own handlers and __del__, copies of the process."""
+"""Code that may still use a session while the process ends: threads, the script's own handlers and __del__, copies of the
+process."""
 _CLOSERS = ("close", "__exit__", "__del__")
 """Methods by which an object is given up, the first that a class has counts."""
 
