@@ -1,4 +1,4 @@
-"""What dumps cost: a step that is not dumped, one that is, and one of which only statistics are written.
+"""Cost of dumps: a step that is not dumped, one that is, and one of which only statistics are written.
 
     python -m benchmarks.dump_overhead --folder DIR       (a folder on the disk to be measured)
 
@@ -27,7 +27,7 @@ BATCH = 64
 
 
 def network() -> tuple[dict[str, np.ndarray], list[Any]]:
-    """What is fed, and the loss with the training step."""
+    """The feeds, and the fetches: the loss with the training step."""
     draw = np.random.RandomState(0)
     x, y = tf.placeholder(tf.float32, [None, 32, 32, 3], "x"), tf.placeholder(tf.int32, [None], "y")
     hidden = x

@@ -1,4 +1,4 @@
-"""What the device costs beside arithmetic: a small sess.run, compilation and memory of ResNet-50's training graph.
+"""Cost of the device beside arithmetic: a small sess.run, compilation and memory of ResNet-50's training graph.
 
     python -m benchmarks.overhead [--as-set] [run] [compile] [memory]
 
@@ -149,7 +149,7 @@ PARTS = {"run": measure_run, "compile": measure_compile, "memory": measure_memor
 @click.option("--part", type=click.Choice(list(PARTS)), help="Only this part, in this process.")
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)))
 def main(as_set: bool, side: str | None, part: str | None, names: tuple[str, ...]) -> None:
-    """What the device costs beside arithmetic: NAMES of parts, or all of them."""
+    """Measure the cost of the device beside arithmetic: NAMES of parts, or all of them."""
     if side:
         train(side)
     elif part:

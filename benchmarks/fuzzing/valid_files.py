@@ -236,7 +236,8 @@ def decisions(folder: Path) -> Files:
 
 
 def output(folder: Path) -> Files:
-    """What a conversion keeps of OUT and of its results: the manifest, the record of the report, the history, the cache."""
+    """The files that a conversion keeps of OUT and of its results: the manifest, the record of the report, the history, the
+    cache."""
     _project(folder, "a.txt", "")
     for place in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
         os.environ[place] = str(folder / place)

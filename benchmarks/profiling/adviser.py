@@ -41,7 +41,7 @@ def by_hand(scratch: Path) -> Path:
 
 
 def advice(command: str, profile: Path, scratch: Path) -> str:
-    """What the adviser prints and the pages that it writes.  scratch: an empty folder."""
+    """The output of the adviser and the pages that it writes.  scratch: an empty folder."""
     scratch.mkdir()
     told = scratch / "advice"
     words = [command, "advisor", "all", "-d", profile, "-pt", "msprof", "-l", "en", "-o", told, "--force"]

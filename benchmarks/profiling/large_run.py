@@ -1,4 +1,4 @@
-"""How long it takes to write the profile of 100,000 tasks, and how much memory.   python -m benchmarks.profiling.large_run"""
+"""Time and memory to write the profile of 100,000 tasks.   python -m benchmarks.profiling.large_run"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What profiling costs a step: LeNet, batch 64, in two sessions that take turns.   python -m benchmarks.profiling.step_overhead
+"""Cost of profiling for a step: LeNet, batch 64, in two sessions that take turns.   python -m benchmarks.profiling.step_overhead
 
 Ends with 1 where the part of a step in which the profiler works is above its limit. Beside it stands the ratio of the two
 sessions' steps, which on a busy machine says less.
