@@ -40,7 +40,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def own_environment():
-    """What the command does to this process's variables, as its own process would, is gone behind each test."""
+    """Give this process its variables back behind each test, as the end of the command's own process would."""
     before = dict(os.environ)
     yield
     for name in os.environ.keys() - before.keys() - {"PYTEST_CURRENT_TEST"}:

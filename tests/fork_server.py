@@ -26,11 +26,11 @@ from typing import Any, BinaryIO
 MESSAGE_BYTES = 1 << 17
 """The longest request, in bytes: programs and environments of tests are below 20 kB, and Linux sends packets of 200 kB whole."""
 SECONDS = 600.0
-"""How long a program may run. Those of the tests take seconds; a busy machine makes minutes of them."""
+"""Seconds that a program may run. Those of the tests take seconds; a busy machine makes minutes of them."""
 READ_WHILE_LOADED = ("TF_", "PYTHON", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "LD_", "LANG", "LC_")
 """Beginnings of variables that the interpreter or a library reads only once: programs with other values get another server."""
 COMMAND = "import sys; from tf2npu.cli import main; sys.exit(main())"
-"""What the script of the installed command does."""
+"""Program of the installed command's script."""
 
 
 def python(

@@ -1,4 +1,4 @@
-"""How much of a long test `make test` runs: a part, the same in every run; `make whole`, which acceptance has, runs all of it.
+"""Part of a long test that `make test` runs, the same in every run; `make whole`, which acceptance has, runs all of it.
 
 A part is for what takes long: examples that are drawn, seeds, and lists of cases of which the others ask much the same.
 A case that alone asks something stays in `make test`.
@@ -21,7 +21,7 @@ Case = TypeVar("Case")
 
 
 def drawn(whole: int) -> int:
-    """How many of `whole` examples are drawn."""
+    """Number of examples, of `whole`, that are drawn."""
     return whole if IS_WHOLE else max(whole // SHARE, min(whole, FEWEST))
 
 

@@ -92,7 +92,7 @@ def _tree_seconds(process: str) -> float:
 
 
 def _children(process: str) -> list[str]:
-    """Where a system has no such list, as macOS, the living children are left out."""
+    """Living children of a process; none on a system without such a list, as macOS."""
     found: list[str] = []
     for listed in Path(f"/proc/{process}/task").glob("*/children"):
         try:

@@ -1,4 +1,4 @@
-"""Who may import whom: the contracts in pyproject.toml, kept by import-linter."""
+"""Allowed imports: the contracts in pyproject.toml, kept by import-linter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users, plug-ins and converted scripts rely on, by name: nothing of it goes, and what comes is put on the list.
+"""Names that users, plug-ins and converted scripts rely on: none of them goes, and a new one is put on the list.
 
 `tests/fixtures/public_surface.txt` has a line for each command, option, rule, report field, name to import and shim module.
 """

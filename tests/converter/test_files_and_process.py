@@ -1,4 +1,4 @@
-"""What becomes of the files around the scripts, and how the command behaves: run as a process of its own, input closed."""
+"""Files around the scripts, and the behaviour of the command: run as a process of its own, input closed."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ SLOW = "meanings of one name"
 
 
 def lines_run(work) -> int:
-    """How many lines of Python run, those of comprehensions once for each element."""
+    """Number of lines of Python that run, those of comprehensions once for each element."""
     count = 0
 
     def trace(frame, event, argument):

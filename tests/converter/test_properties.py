@@ -1,4 +1,4 @@
-"""What holds for every source: converting twice is converting once, the output parses, and only the edits change."""
+"""Properties of every source: converting twice is converting once, the output parses, and only the edits change."""
 
 from __future__ import annotations
 

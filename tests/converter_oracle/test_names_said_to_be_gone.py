@@ -37,7 +37,7 @@ def public_modules() -> list[str]:
 
 
 def asked_for() -> list[str]:
-    """What has to be recorded: the public modules, and what the names that 1.15 lacks would be attributes of."""
+    """Names to be recorded: the public modules, and the owners of the names that 1.15 lacks."""
     owners = {name.replace("()", "").rpartition(".")[0] for name in NOT_IN_1_15}
     return sorted({*public_modules(), *owners})
 

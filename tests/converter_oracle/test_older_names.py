@@ -1,4 +1,4 @@
-"""What is said of names and calls of earlier releases holds for TensorFlow: they are gone, and what is to be written is there."""
+"""Claims on names and calls of earlier releases hold for TensorFlow: they are gone, and their replacements are there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of TensorFlow 2's names is true of them: those that are reported exist, and none tells a script for 1."""
+"""Claims on TensorFlow 2's names are true: those that are reported exist, and none tells a script for 1."""
 
 from __future__ import annotations
 

@@ -15,5 +15,5 @@ def own_current_folder(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def own_run_log(monkeypatch):
-    """What an earlier test was told is told again."""
+    """Give each test a run log of its own: a note of an earlier test is given again."""
     monkeypatch.setattr(notices, "_TOLD", set())

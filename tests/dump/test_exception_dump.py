@@ -1,4 +1,4 @@
-"""What an operator was given that has failed."""
+"""Inputs of an operator that has failed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _told(said: str) -> list[str]:
 
 
 def _are_whole(folder: Path) -> int:
-    """How many files have final names, all of which must be whole."""
+    """Number of files with final names, all of which must be whole."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
     for path in files:
         header = read_header(path)

@@ -1,4 +1,4 @@
-"""Which graph files are written where, as the variables of the environment say."""
+"""Graph files and their places, as the variables of the environment ask for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every kernel promises the compiler, checked on every case."""
+"""Promises of every kernel to the compiler, checked on every case."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ MORE_TYPES = {
 
 
 def types_on_cpu(op: str, attribute: str) -> set[str] | None:
-    """What TensorFlow's CPU kernels are registered for, or the definition of the op where they say nothing; None is any type."""
+    """Types that TensorFlow's CPU kernels are registered for, or the definition's where they say nothing; None is any type."""
     allowed: set[str] = set()
     for registered in kernels.get_registered_kernels_for_op(op).kernel:
         if registered.device_type not in ("CPU", "DEFAULT"):

@@ -31,7 +31,7 @@ SELECTIONS = {
     "NonMaxSuppressionV4": 2,
     "NonMaxSuppressionV5": 3,
 }
-"""How many thresholds each takes."""
+"""Number of thresholds that each takes."""
 REFUSED = [
     *[
         case(op, *(arr(*shape) for shape in shapes))

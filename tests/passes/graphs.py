@@ -33,7 +33,7 @@ def imported(fetch: Any, feeds: dict[Any, tuple[int, ...]] | None = None) -> Gra
 
 
 def run_passes(graph: Graph, last: Pass | None = None) -> None:
-    """What the compiler does to a graph to simplify and fuse it, verified behind every pass.  last: ends with this one."""
+    """Simplify and fuse a graph as the compiler does, verified behind every pass.  last: ends with this one."""
     for one in (*SIMPLIFY, *FUSE):
         assert isinstance(one.action, Pass)
         one.action.run(graph)

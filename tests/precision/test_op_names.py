@@ -91,7 +91,7 @@ def test_a_wrong_operator_is_refused(op: str, wrong: str) -> None:
 
 
 def test_two_operators_do_not_look_alike() -> None:
-    """What is taken off a name must not hide that two operators differ, but for versions and forms of one."""
+    """Shortening of names must not hide that two operators differ, but for versions and forms of one."""
     by_name: dict[str, set[str]] = {}
     for name in device_ops():
         by_name.setdefault(plain(name), set()).add(_of_any_version(name).lower())

@@ -1,4 +1,4 @@
-"""How steps scale over devices, against the formula of the issue's figures worked out here, and against the vendor's words."""
+"""Scaling of steps over devices, against the formula of the issue's figures worked out here, and against the vendor's words."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def templates() -> set[str]:
 
 
 def notes() -> set[str]:
-    """What the reader of profiles and the device's prediction note: the sentences in lists and calls of append."""
+    """Notes of the reader of profiles and of the device's prediction: the sentences in lists and calls of append."""
     predicted = (PACKAGE.parent / "npu_runtime" / "prediction" / name for name in ("step_document.py", "scaling.py"))
     files = (PACKAGE / "profiles" / "reader.py", *predicted)
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]

@@ -185,13 +185,13 @@ def _is_said(text: str) -> bool:
 
 
 def facts() -> list[str]:
-    """What rules and file notes say about themselves."""
+    """Texts of rules and file notes about themselves."""
     found = [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
     return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 
 def page_texts() -> list[str]:
-    """What the pages of the HTML report say."""
+    """Texts on the pages of the HTML report."""
     return [text for page in PAGES for text in texts_of_template(page.read_text(encoding="utf-8"))]
 
 

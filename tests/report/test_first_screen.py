@@ -1,4 +1,4 @@
-"""What a person finds without scrolling, and how many clicks the rest is away: an engineer, a lead and a newcomer in Chromium."""
+"""Facts that a person finds without scrolling, and clicks to the rest: an engineer, a lead and a newcomer in Chromium."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.one_python
 SCREEN = {"width": 1280, "height": 800}
 FACTS = ("#verdict .outcome > span", "#verdict .hours", "#verdict .work", "#verdict p:has(strong)")
-"""What a lead reads: the verdict, the hours, what they are split into, and the risks."""
+"""Facts for a lead: the verdict, the hours, the parts that they are split into, and the risks."""
 AT_POINT = "(box) => document.elementFromPoint(box.x + 5, box.y + 5)?.getAttribute('href') === '#words'"
 WORDS = {"manual": "A person must change", "info": "It runs as it is", "host": "The host's processor"}
 

@@ -303,7 +303,7 @@ READ = """
 
 
 def walk(page: Page, start: Path) -> dict[str, dict[str, Any]]:
-    """What each page holds that links lead to from the first one."""
+    """Contents of each page that links lead to from the first one."""
     reached: dict[str, dict[str, Any]] = {}
     waiting = [start.as_uri()]
     while waiting:

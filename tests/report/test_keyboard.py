@@ -39,7 +39,7 @@ def browser(tmp_path) -> Iterator[Browser]:
 
 
 def walk(browser: Browser) -> list[dict[str, Any]]:
-    """What gets the focus, press by press, until it leaves the page."""
+    """Elements that get the focus, press by press, until it leaves the page."""
     stops: list[dict[str, Any]] = []
     while len(stops) < 500:
         browser.press(TAB)

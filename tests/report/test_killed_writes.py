@@ -51,7 +51,7 @@ def whole(tmp_path) -> tuple[Files, Files]:
 
 
 def files_of(place: Path) -> Files:
-    """What a person would open: all but drafts, which have a name of their own."""
+    """Files that a person would open: all but drafts, which have a name of their own."""
     return {str(p.relative_to(place)): p.read_bytes() for p in place.rglob("*") if p.is_file() and not is_name(p.name)}
 
 

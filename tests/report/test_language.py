@@ -60,7 +60,7 @@ def test_no_slot_is_lost_or_made_up():
 
 
 def messages() -> set[str]:
-    """What the rules say about their own examples, in every mode."""
+    """Messages of the rules on their own examples, in every mode."""
     found = set()
     for rule in all_rules():
         for example in rule.examples:
@@ -159,7 +159,7 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
 
 
 def said_in_latin(page: str, *names: str) -> list[str]:
-    """What a page says, code aside, that is not Chinese and no name."""
+    """Text of a page, code aside, that is not Chinese and no name."""
     not_said = r"<(style|script|pre)\b.*?</\1>|<td(?! class=says)[^>]*>.*?(?=<t[rd]|</t)|<code>.*?</code>|<bdi.*?</bdi>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)
     said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]

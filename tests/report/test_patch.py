@@ -1,4 +1,4 @@
-"""What "Copy as patch" copies, given to git: the original becomes the output, byte for byte."""
+"""The text of "Copy as patch", given to git: the original becomes the output, byte for byte."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def golden_path(name: str, width: int, theme: str) -> Path:
 
 
 def share_of_others(page: Page, decoder: Page, name: str, width: int, theme: str) -> float:
-    """How much of a page is not as in its golden picture."""
+    """Share of a page that is not as in its golden picture."""
     from tests.report import pictures
 
     return pictures.share_of_others(pictures.read(golden_path(name, width, theme)), pictures.taken(page, HEIGHTS[width], decoder))

@@ -1,4 +1,4 @@
-"""What a run adds to report.json: each key is in the schema and in the types, and what is not is refused before it is written."""
+"""Keys that a run adds to report.json: each is in the schema and in the types, and any other is refused before it is written."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What asks a person for something says what to do, why, and how to tell that it is done."""
+"""Texts that ask a person for something say what to do, why, and how to tell that it is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may come to a coordinator over the network: ranks that prove to have the job's key, and nobody else."""
+"""Guests of a coordinator over the network: ranks that prove to have the job's key, and nobody else."""
 
 from __future__ import annotations
 

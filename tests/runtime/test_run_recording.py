@@ -1,4 +1,4 @@
-"""What a run keeps for its report: spans of who worked, and curves of numbers, however long it takes."""
+"""Recording of a run for its report: spans of who worked, and curves of numbers, however long it takes."""
 
 from __future__ import annotations
 

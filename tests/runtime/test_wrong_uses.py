@@ -29,7 +29,7 @@ RIGHT_TO_DIFFER: dict[str, tuple[str, str]] = {
     "shape without a value, ref": ("[3]", DECLARED),
     "assign_add without a value in a branch that is taken, ref": ("Attempting to use uninitialized value v", NAMES_THE_SWITCH),
 }
-"""How the device's message begins, or what it gives, and why that is right."""
+"""Begin of the device's message, or its result, and the reason that it is right."""
 
 _PLACES = re.compile(
     r"""\n*Original\ stack\ trace\ for\ .*  # what built the node, to the end

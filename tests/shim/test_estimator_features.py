@@ -1,4 +1,4 @@
-"""What an Estimator can do, done twice: by tf.estimator.Estimator on TensorFlow and by NPUEstimator on the device."""
+"""Features of an Estimator, each used twice: by tf.estimator.Estimator on TensorFlow and by NPUEstimator on the device."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SIDES = {"tensorflow": on_tensorflow, "device": on_device}
 
 
 def on_both(act, tmp_path, **settings):
-    """What `act(estimator, folder)` gives for each side."""
+    """Results of `act(estimator, folder)` for each side."""
     return [act(make(tmp_path / side, **settings), tmp_path / side) for side, make in SIDES.items()]
 
 

@@ -33,7 +33,7 @@ def hosts(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_one_machine(tmp_path_factory) -> list[list[np.ndarray]]:
-    """What four ranks of one machine come to, on the embedded engine."""
+    """Results of four ranks of one machine, on the embedded engine."""
     path = tmp_path_factory.mktemp("one") / "train.py"
     path.write_text(TRAIN)
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What the converter says is not in a simulated run is what cannot be found in one."""
+"""Names that the converter says are not in a simulated run cannot be found in one."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from tests.shim.test_launch import launch, script  # noqa: F401
 
 RUNS = int(os.environ.get("TF2NPU_CHECKPOINT_RUNS", "1"))
-"""How often the race is run: once among all tests, 20 times by `make acceptance`."""
+"""Number of times that the race is run: once among all tests, 20 times by `make acceptance`."""
 
 ESTIMATOR = """
 import os, sys

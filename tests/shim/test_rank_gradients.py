@@ -31,7 +31,7 @@ DENSE = """
 grads = [(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in optimizer.compute_gradients(loss) if g is not None]
 train = optimizer.apply_gradients(grads, tf.train.get_or_create_global_step())
 """
-"""What the error says, written out."""
+"""Code of the error's advice, written out."""
 
 
 @pytest.mark.whole(but=("wrapped",))

@@ -22,7 +22,7 @@ from tests.shim.test_launch import TF2NPU, launch
 from tests.shim.test_ranks import variables
 
 RANKS = int(os.environ.get("TF2NPU_RANK_TRAINING", "2"))
-"""How many ranks: two among all tests, with one run on the embedded engine; eight by `make rank-training`."""
+"""Number of ranks: two among all tests, with one run on the embedded engine; eight by `make rank-training`."""
 IS_THOROUGH = "TF2NPU_RANK_TRAINING" in os.environ
 ENGINES = ("embedded", "mpi") if IS_THOROUGH else ("embedded",)
 RUNS = 3 if IS_THOROUGH else 1

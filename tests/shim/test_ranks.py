@@ -88,7 +88,7 @@ SPARSE = "DENSE = False\n"
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory) -> Callable[[str], list[np.ndarray]]:
-    """What TensorFlow makes of the whole batch in one process that never sees npu_bridge."""
+    """Results of TensorFlow for the whole batch in one process that never sees npu_bridge."""
 
     @cache
     def trained(kind: str) -> list[np.ndarray]:
@@ -316,7 +316,7 @@ with tf.Session() as session:
 
 
 def interrupted(program: Path, folder: Path) -> str:
-    """What a run on two ranks prints that is interrupted a second after it says "running", as by the terminal's Ctrl-C.
+    """The output of a run on two ranks that is interrupted a second after it says "running", as by the terminal's Ctrl-C.
 
     A test that runs in the background of a shell has SIGINT ignored, and would hand that on.
     """

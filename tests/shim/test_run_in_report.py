@@ -1,4 +1,4 @@
-"""What `tf2npu run --report` leaves in the report of a conversion: how a run failed, and the runs of several scripts."""
+"""Report of a conversion after `tf2npu run --report`: how a run failed, and the runs of several scripts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Project:
 
     @property
     def page(self) -> str:
-        """What the report says of its runs: a page for each."""
+        """The report's text on its runs: a page for each."""
         return "".join(path.read_text() for path in [self.report / "runs.html", *sorted(self.report.glob("run-*.html"))])
 
 

@@ -1,4 +1,4 @@
-"""What lines say of tuning: no operator counts as better whose gain no figure shows."""
+"""Lines on tuning: no operator counts as better whose gain no figure shows."""
 
 from __future__ import annotations
 

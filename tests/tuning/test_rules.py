@@ -49,7 +49,7 @@ class Told(list):
 
 
 def tuned(folder: Path, task, search, told=None, **request) -> Outcome:
-    """What a new process makes of one operator."""
+    """The outcome of a new process for one operator."""
     made = ProgramTuner(TuningRequest("RL,GA", folder, **request), CHIP, search, Told() if told is None else told)
     program = made.tune("run", [task])
     choice = made.choice(task, CHIP)

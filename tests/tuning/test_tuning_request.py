@@ -1,4 +1,4 @@
-"""What options and variables ask for."""
+"""Requests of options and variables."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _trained(session: tf.Session, step: Any, values: list[Any]) -> list[np.ndarr
 
 
 def _program(session: tf.Session, step: Any) -> Program:
-    """What runs a step."""
+    """The program of a step."""
     session.run(step)
     programs = [runner.program for plan in device_of(session)._plans.values() for runner in plan.runners.values()]
     return max(programs, key=lambda program: sum("Apply" in op for op in _ops(program)))

@@ -1,4 +1,5 @@
-"""What recurrent loops must not lose: effects, changed gradients, the order of reads, and lengths, held to TensorFlow's CPU."""
+"""Properties that recurrent loops must keep: effects, changed gradients, the order of reads, and lengths, held to TensorFlow's
+CPU."""
 
 from __future__ import annotations
 
@@ -114,7 +115,7 @@ def test_gradients_cut_every_few_turns_keep_their_loops(period: int | None, tmp_
 
 @pytest.mark.parametrize("cell", ["a GRU's turns", "a hard LSTM's memory"])
 def test_gradients_that_rare_forward_values_change_keep_their_loops(cell: str, tmp_path: Any) -> None:
-    """What the forward loop keeps for its gradients may have sides that no random turn meets."""
+    """Values that the forward loop keeps for its gradients may have sides that no random turn meets."""
     x = tf.placeholder(tf.float32, [18, 3, WIDTH])
     given, made = tf.TensorArray(tf.float32, 18).unstack(x), tf.TensorArray(tf.float32, 18, element_shape=[3, UNITS])
     end, is_gru = tf.constant(18), "GRU" in cell

@@ -78,7 +78,7 @@ class TilingWalk:
         return np.where((n_depths > 0)[:, None], total, np.inf), int((n_depths * n_groups).sum()) * len(self.parts)
 
     def _depths(self, is_l0_double: bool) -> Ints:
-        """How many depths the buffers hold, by pair."""
+        """Number of depths that the buffers hold, by pair."""
         chip, step = self.chip, self.product.depth_block
         limit = np.minimum(np.minimum(chip.l0a_bytes // self.m, chip.l0b_bytes // self.n), chip.l1_bytes // (self.m + self.n))
         return np.minimum(limit // (self.size * (2 if is_l0_double else 1)) // step, len(self.space.all_k))
