@@ -84,7 +84,7 @@ class Compilation:
     observer: Observer | None = None
 
     def body(self, node: Node) -> Compilation:
-        """That of one iteration of a loop."""
+        """The compilation of one iteration of a loop."""
         loop = node.attrs["loop"]
         observer = self.observer and self.observer.inside()
         return replace(self, graph=loop.graph, loop=loop, schedule=Schedule(), calls={}, observer=observer)

@@ -134,7 +134,7 @@ class RunLog:
         self.default_precision = ""
         self.chip_saturates = False
         self.memory_bytes = 0
-        """Of the device."""
+        """Memory of the device."""
         self.overflows: Counter[str] = Counter()
         self.reshaped: dict[str, tuple[tuple[int | None, ...], tuple[int, ...]]] = {}
         self.sessions: list[SessionRecord] = []

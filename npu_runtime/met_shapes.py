@@ -17,7 +17,7 @@ MOST_PLACES = 3
 
 @dataclass
 class MetShapes:
-    """Of one input: its shapes, in the order in which they came, and the lines "file:line" that ran them."""
+    """Shapes of one input, in the order in which they came, and the lines "file:line" that ran them."""
 
     shapes: dict[Shape, None] = field(default_factory=dict)
     places: dict[str, None] = field(default_factory=dict)

@@ -59,8 +59,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Kept:
-    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session.
-    dumped: as the dump knows it, where there is one.
+    """Facts on a program for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the
+    session. dumped: as the dump knows it, where there is one.
     """
 
     order: Sequence[str]
@@ -92,7 +92,7 @@ def keep_lines(kept: KeptOfProgram, plan: Plan, program: Program, importer: Grap
 
 
 def bytes_of_variables(variables: Mapping[Key, Variable], graph: Graph) -> int:
-    """Of the variables that have a value and of those that a program may give one."""
+    """Bytes of the variables that have a value and of those that a program may give one."""
     n_bytes = {key: variable.n_bytes for key, variable in variables.items()}
     for node in graph:
         if node.op in VARIABLES and node.host_reason is None:

@@ -71,7 +71,7 @@ class LaunchedCoordinator:
 
 
 def _process(function: str, stderr: int | None = None) -> Any:
-    """It belongs to no terminal, so that Ctrl-C ends the ranks and it can tell the others."""
+    """The coordinator's process. It belongs to no terminal, so that Ctrl-C ends the ranks and it can tell the others."""
     return subprocess.Popen(
         runtime_command("npu_runtime.collectives.coordinator_process", function), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=stderr, start_new_session=True, cwd="/",

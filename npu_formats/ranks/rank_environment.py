@@ -42,7 +42,7 @@ class RankEnvironment:
 
 
 def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
-    """That of a process which a script started as one of several ranks; None for a process that is alone.
+    """The rank environment of a process which a script started as one of several ranks; None for a process that is alone.
 
     Raises: ValueError that names the variable, or the file and its field, and the way out.
     """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 FIRST_PORT = 60000
 """Port of the coordinator of several machines; if it is taken, the next free one.  Source: the default of HCCL_IF_BASE_PORT."""
 LEAST_KEY_CHARACTERS = 16
-"""Of the key of a job: whoever has it can join, so it is nothing that can be guessed."""
+"""Least length of the key of a job: whoever has it can join, so it must not be guessed."""
 
 
 @dataclass(frozen=True)

@@ -239,7 +239,7 @@ def _line(connection: Connection, folder: Path | None, rank: int, ranks: tuple[i
 
 @cache
 def communicator() -> Communicator:
-    """That of this process, from its environment.
+    """The communicator of this process, from its environment.
 
     Raises: FailedPrecondition where nobody has started several ranks.
     """

@@ -93,7 +93,7 @@ def _link_gb_per_s(chip: Chip) -> float:
 
 
 def _ring(op: str, n_bytes: float, inside: int, servers: int, chip: Chip, start_us: float) -> CollectiveTime:
-    """Of a ring of n, each rank sends (n - 1) / n of all bytes in n - 1 steps, once or twice."""
+    """The time of a ring of n ranks: each sends (n - 1) / n of all bytes in n - 1 steps, once or twice."""
     whole, passes = n_bytes * inside * servers if op == _GATHERS else n_bytes, _PASSES[op]
     within = (inside - 1) / inside * whole / (hccs_gb_per_s(inside, chip) * 1e3)
     between = (servers - 1) / servers * whole / inside / (chip.roce_gb_per_s * 1e3)

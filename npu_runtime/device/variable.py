@@ -73,7 +73,7 @@ class Variable:
 
     @property
     def shape(self) -> Extents | None:
-        """Of the value, else as declared."""
+        """Shape of the value, else as declared."""
         return self.declared if self._array is None else self._array.shape
 
     @property

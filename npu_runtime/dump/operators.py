@@ -41,7 +41,7 @@ class Tensor:
 
     @property
     def n_bytes(self) -> int:
-        """Of its elements; 0 where only a run tells the shape."""
+        """Bytes of its elements; 0 where only a run tells the shape."""
         return Spec(self.shape, self.dtype).n_bytes
 
 
@@ -67,7 +67,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Operators:
-    """Of a program, in the order of its tasks.  by_task: position by `id` of the program's Task."""
+    """Operators of a program, in the order of its tasks.  by_task: position by `id` of the program's Task."""
 
     all: tuple[Operator, ...]
     by_task: Mapping[int, int]

@@ -28,7 +28,8 @@ _NEW_DATA = struct.Struct("<11Q")
 
 
 def old_table(model_id: int, stream_id: int, task_id: int, is_atomic: bool) -> np.ndarray:
-    """Of the first family.  Returns: bytes, (2048,) uint8.  Addresses are 0: there is no code on a simulated device."""
+    """The overflow table of the first family.  Returns: bytes, (2048,) uint8. Addresses are 0: there is no code on a simulated
+    device."""
     table = bytearray(N_BYTES)
     _TASK.pack_into(table, _ATOMIC_TASK if is_atomic else _CORE_TASK, model_id, stream_id, task_id, _AI_CORE, 0, 0)
     if is_atomic:
@@ -39,7 +40,7 @@ def old_table(model_id: int, stream_id: int, task_id: int, is_atomic: bool) -> n
 
 
 def new_table(model_id: int, stream_id: int, task_id: int, is_vector: bool) -> np.ndarray:
-    """Of the later chips.  Returns: bytes, (2048,) uint8."""
+    """The overflow table of the later chips.  Returns: bytes, (2048,) uint8."""
     table = bytearray(N_BYTES)
     _NEW_HEAD.pack_into(table, 0, _MAGIC, _VERSION, 1, int(is_vector), 0, _NEW_DATA.size)
     numbers = model_id, stream_id, task_id, _AI_CORE, _NO_CONTEXT, _NO_CONTEXT, 0, 0, 0, 0, _OVERFLOWED

@@ -25,7 +25,7 @@ class Recorder:
         self._reads, self._makes = request.mode != OUTPUT, request.mode != INPUT
         self._is_table = request.data == STATS
         self._waiting: dict[int, tuple[Any, ReferenceType[np.ndarray]]] = {}
-        """By `id` of a planned value: the value, which keeps its id its own, and its copy as long as somebody has that."""
+        """Planned values by `id`: the value, which keeps its id its own, and its copy as long as somebody has that."""
         self._described: dict[int, tuple[Any, str]] = {}
         """The same with what a table says of the value."""
 

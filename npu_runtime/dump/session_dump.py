@@ -50,7 +50,7 @@ class DumpedModel:
 
 @dataclass(frozen=True)
 class _Size:
-    """Of one step's dump.  has_loops: whether each turn of a loop adds to it."""
+    """Size of one step's dump.  has_loops: whether each turn of a loop adds to it."""
 
     n_files: int
     n_bytes: int

@@ -25,7 +25,7 @@ _TYPES = {
 
 @dataclass
 class Statistics:
-    """Of the finite elements; total: their sum.  n_nan, n_negative, n_positive: the others."""
+    """Statistics of the finite elements; total: their sum.  n_nan, n_negative, n_positive: the others."""
 
     largest: float = -np.inf
     smallest: float = np.inf
@@ -58,7 +58,7 @@ class Statistics:
 
 
 def statistics_of(array: np.ndarray) -> Statistics | None:
-    """Of all elements in one pass; None for complex numbers, which have no order."""
+    """Statistics of all elements in one pass; None for complex numbers, which have no order."""
     if array.dtype.kind == "c":
         return None
     found = Statistics()

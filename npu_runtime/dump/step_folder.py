@@ -15,7 +15,7 @@ LONGEST_NAME = 254
 """Characters of a file name; longer ones become digits.  Source: the documents of the data dump."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _MODE = 0o640
-"""Of the files: tensors of a training are no matter for everybody on a machine."""
+"""Permissions of the files: tensors of a training are no matter for everybody on a machine."""
 
 
 class StepFolder:

@@ -49,11 +49,11 @@ class StepOutput:
 
     @property
     def path(self) -> Path:
-        """Of the folder."""
+        """Path of the folder."""
         return self._root.joinpath(*self._parts)
 
     def put_tensors(self, operator: Operator, inputs: Sequence[Array], outputs: Sequence[Array], prefix: str = "") -> int:
-        """Have the file of an operator written.  Returns: its time, microseconds.  The arrays must not change any more."""
+        """Queue the file of an operator.  Returns: its time, microseconds.  The arrays must not change any more."""
         now = _CLOCK.now()
         arrays = [array for array, _ in (*inputs, *outputs)]
 
@@ -65,12 +65,12 @@ class StepOutput:
         return now
 
     def put_table(self, operator: Operator, content: bytes) -> None:
-        """Have the statistics of an operator written."""
+        """Queue the statistics of an operator."""
         now = _CLOCK.now()
         self._put(f"{file_name(operator, now)}.csv", lambda: [content], f"{_digits(operator, now)}.csv", len(content))
 
     def put_debug(self, operator: Operator, now: int, table: np.ndarray) -> None:
-        """Have the table of an overflow written.  now: of the dump file that goes with it."""
+        """Queue the table of an overflow.  now: of the dump file that goes with it."""
         name = f"Opdebug.Node_OpDebug.{operator.task_id}.{operator.stream_id}.{now}"
         self._put(name, lambda: [header_bytes("Node_OpDebug", now, [], [(table, ND)]), *pieces([table])], "", table.nbytes)
 
@@ -78,7 +78,7 @@ class StepOutput:
         WRITER.put(lambda: self._write(name, parts, digits), n_bytes)
 
     def _write(self, name: str, parts: Callable[[], Iterable[bytes | memoryview]], digits: str) -> None:
-        """By the writer's thread."""
+        """Write a file, on the writer's thread."""
         if self._has_failed:
             return
         try:

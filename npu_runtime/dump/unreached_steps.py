@@ -13,7 +13,8 @@ Steps = tuple[tuple[int, int], ...]
 
 
 class UnreachedSteps:
-    """Of all sessions of a process: a training and its evaluation ask for the same steps, and one of them may be short."""
+    """Unreached steps of all sessions of a process: a training and its evaluation ask for the same steps, and one may be
+    short."""
 
     def __init__(self) -> None:
         self.begin()

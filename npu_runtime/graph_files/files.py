@@ -49,7 +49,7 @@ _PATIENCE_SECONDS = 60.0
 
 
 class GraphFiles:
-    """Of one session."""
+    """Graph files of one session."""
 
     def __init__(self, request: GraphRequest) -> None:
         self.request = request

@@ -15,7 +15,8 @@ XLA = "XLA_CPU"
 
 
 class Devices:
-    """Those of one session.  session_config: its ConfigProto or None: how many CPUs there are, and whether others stand for them.
+    """Devices of one session.  session_config: its ConfigProto or None: how many CPUs there are, and whether others stand for
+    them.
 
     The whole graph is placed, not only what is run. With `allow_soft_placement` a CPU stands for a device that there is not, but
     never for one of another task.  Source: TensorFlow core/common_runtime/placer.cc and colocation_graph.cc.

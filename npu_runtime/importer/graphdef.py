@@ -76,7 +76,8 @@ class GraphImporter:
         return str(text_format.MessageToString(definition))
 
     def source_of(self, name: str) -> str:
-        """ "file:line" of the user's code that made a node, "" if unknown; of a gradient that of what it is the gradient of."""
+        """Line "file:line" of the user's code that made a node, "" if unknown. For a gradient node it is the line of the forward
+        node."""
         try:
             operation = self.tf_graph.get_operation_by_name(name.split(MARK)[0])
         except (KeyError, ValueError):

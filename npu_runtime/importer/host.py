@@ -210,7 +210,8 @@ class _ShadowImport:
         return value
 
     def _boundary(self, value: Value, reader: Node, position: int) -> str:
-        """Of a variable's memory each reader is fed on its own: one may look before an update and one behind it."""
+        """The placeholder that feeds a reader. Each reader of a variable's memory has its own: one may look before an update and
+        one behind it."""
         is_own = shows_variable(self.graph, value)
         name = f"{_BOUNDARY_OF}{reader.name}/{position}" if is_own else f"{_BOUNDARY}{value.node}_{value.output}"
         if name not in self.present:

@@ -54,7 +54,7 @@ class Expansion:
         return self._inliner.load(self._functions[number], specs)
 
     def spec_of_input(self, position: int) -> Spec:
-        """Of an input of the call; a handle's tells of the variable behind it."""
+        """Spec of an input of the call; that of a handle is the spec of the variable behind it."""
         value, tensor = self.call.inputs[position], self._operation.inputs[position]
         found: Spec = self._inliner.spec(value, import_spec(tensor))
         return Spec(found.shape, found.dtype)

@@ -9,7 +9,7 @@ from npu_runtime.importer.source_lines import users_line
 
 _MAKES_ITERATOR = "MakeIterator"
 _ONE_SHOT = "OneShotIterator"
-"""Its pipeline stands in a function, with the names that its operations have in the graph."""
+"""Type of an iterator whose pipeline stands in a function, with the names that its operations have in the graph."""
 
 
 def lines_of_input(tf_graph: Any, name: str) -> tuple[str, ...]:

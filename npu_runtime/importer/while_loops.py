@@ -42,7 +42,7 @@ class _Lowering:
         self.changing = variables(self.body)
 
     def _spec(self, position: int) -> Spec:
-        """Of a loop variable in every iteration; a handle's tells of the variable behind it."""
+        """Spec of a loop variable in every iteration; that of a handle is the spec of the variable behind it."""
         spec = self.call.outputs[position]
         return self.expansion.spec_of_input(position) if spec.dtype in HANDLES else spec
 

@@ -70,7 +70,7 @@ class _Assignment:
         return "" if op.pattern in _AGNOSTIC or op.op in _ROW_OPS else ND
 
     def _given_format(self, op: ChipOp) -> str:
-        """That of the first large input that is no view of another shape."""
+        """The format of the first large input that is no view of another shape."""
         largest = _largest(op)
         found = next((_format_of(t) for t in op.inputs if t.n_elements == largest and _has_format(t)), ND)
         return ND if found.endswith(_RESHAPED) else found

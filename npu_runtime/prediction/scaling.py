@@ -78,7 +78,7 @@ class _Scaled:
 
     @property
     def communication_us(self) -> float:
-        """Of all collectives, hidden or not."""
+        """Time of all collectives, hidden or not."""
         return sum(time.us for time in self.times.values()) if self.compiler.ranks.n_ranks > 1 else 0.0
 
     def _us_with(self, change: Callable[[CollectiveTime], CollectiveTime]) -> float:

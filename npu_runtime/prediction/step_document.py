@@ -127,7 +127,7 @@ def _alternative(made: ChipStep, n_ranks: int) -> dict[str, Any]:
 
 
 def _changing_shapes(step: RanStep, n_steps: Mapping[Shapes, int]) -> list[str]:
-    """That batches change size, and which one this is: the times of the others differ."""
+    """Notes that batches change size, and which one this is: the times of the others differ."""
     own = tuple(step.shapes)
     others = [_shown(shapes) for shapes in n_steps if shapes != own]
     if not others:

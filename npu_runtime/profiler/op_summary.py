@@ -75,7 +75,8 @@ class _FixedCells:
         return found
 
     def _make(self, numbered: NumberedTask, name: str) -> tuple[str, str, Callable[[LoggedTask], str]]:
-        """Of a collective, which is many tasks on the device, neither numbers nor tensors are told."""
+        """The function that makes the rows of a task. A collective is many tasks on the device: neither numbers nor tensors of it
+        are told."""
         task, full = numbered.task, self._counters is not None
         told = full and not numbered.is_collective
         ids = [NOT_AVAILABLE] * 2 if numbered.is_collective else [numbered.task_id, numbered.stream]

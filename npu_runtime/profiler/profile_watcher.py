@@ -123,7 +123,7 @@ def end_block() -> None:
 
 
 def block_watchers() -> Sequence[ProfileWatcher]:
-    """That of the block, if runs are inside of one."""
+    """The watcher of the block, if runs are inside of one."""
     return _BLOCK
 
 

@@ -26,7 +26,7 @@ _NO_MEMBER = "no attribute that its class is known to have"
 _PUBLIC = re.compile(r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?")
 """Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
 _OWN_MODULE = re.compile(r"\.(?:python|core)(?:\.|$)")
-"""Of the path of a module below which TensorFlow's own code lies, and which the resolver gives the name of a public one."""
+"""Part of a module's path below which TensorFlow's own code lies; the resolver gives such a module the name of a public one."""
 _MAKING = frozenset(("function", "class", "member"))
 """Kinds of APIs that may make nodes: constants such as tf.float32 and modules make none."""
 

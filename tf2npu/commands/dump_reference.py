@@ -124,7 +124,7 @@ def _arrange(folder: Directory, ran: dict[str, Any]) -> None:
 
 
 def _main_graph(graphs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Of the graphs that train the one with the most steps: hooks that fetch more in some steps make further ones."""
+    """The graph that trains with the most steps: hooks that fetch more in some steps make further ones."""
     training = [graph for graph in graphs if graph["is_training"]]
     return max(training, key=lambda graph: (graph["runs"], len(graph["steps"])), default=None)
 

@@ -57,7 +57,7 @@ def _real(dtype: np.dtype) -> np.dtype:
 
 
 def measures(x: np.ndarray, y: np.ndarray, rtol: float, atol: float, finite: Finite | None = None) -> Measures:
-    """Of two arrays of one dimension and equal length.
+    """Measures of two arrays of one dimension and equal length.
 
     rtol: of the reference's element.  atol: in units of the reference's root mean square, as what is small depends on that.
     finite: what is known of them already.

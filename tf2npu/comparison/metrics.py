@@ -40,7 +40,8 @@ reason."""
 
 @dataclass(frozen=True)
 class Finite:
-    """Of two arrays without NaN and infinity.  signal, noise: sums of squares of the reference and of the difference.
+    """Sums over two arrays without NaN and infinity.  signal, noise: sums of squares of the reference and of the difference.
+    largest: amount in either, or of an error.  largest_error: of the difference.
 
     largest: amount in either, or of an error.  largest_error: of the difference.
     """

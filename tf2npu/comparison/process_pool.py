@@ -61,7 +61,7 @@ def all_rows(pairing: Pairing) -> list[Row]:
 
 
 def _chunks(indices: Sequence[int], sizes: Sequence[int], n: int) -> list[list[int]]:
-    """So many runs of groups, of about as many bytes each."""
+    """Split groups into so many runs, of about as many bytes each."""
     wanted = sum(sizes[index] for index in indices) // n + 1
     chunks: list[list[int]] = [[]]
     held = 0

@@ -211,7 +211,7 @@ class _Sites:
         self.starts = [start for start, _, _ in self.in_order]
 
     def inside(self, start: int, end: int) -> list[Fix]:
-        """Those whose sites lie in a range."""
+        """The fixes whose sites lie in a range."""
         candidates = self.in_order[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
         found = [(number, fix) for _, number, fix in candidates if fix.site[1] <= end]
         return [fix for _, fix in sorted(found, key=lambda entry: entry[0])]

@@ -78,7 +78,7 @@ class _Started:
         return f"rank {visible(rank)}" if rank else f"process {number}"
 
     def wait_with(self, script: subprocess.Popen[bytes]) -> None:
-        """Until the script has ended, and all that it left running.
+        """Wait until the script has ended, and all that it left running.
 
         Other programs than Python are not waited for, but for as long as a process takes to begin.
         """

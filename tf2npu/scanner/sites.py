@@ -83,11 +83,11 @@ class Site:
         return self.script.local_name(symbol)
 
     def need_module(self, module: str, name: str) -> None:
-        """Have `from module import name` added, for what importing it does."""
+        """Add `from module import name`, for what importing it does."""
         self.fix.symbols.append((f"{module}:{name}", self.scope))
 
     def need_npu_init(self) -> None:
-        """Have `npu_bridge.npu_init` imported, which puts every later session of the process on the NPU."""
+        """Import `npu_bridge.npu_init`, which puts every later session of the process on the NPU."""
         self.fix.symbols.append((NPU_INIT, self.scope))
 
     def replace(self, node: cst.CSTNode, new: str) -> None:

@@ -157,7 +157,7 @@ def _arranged(x: Array, names: Labels, batch: Labels, rows: Labels, columns: Lab
 
 
 def _summed_product(a: Array, a_names: Labels, b: Array, b_names: Labels, wanted: Labels) -> tuple[Array, Labels]:
-    """By numpy, which repeats extents of 1."""
+    """The product by numpy, which repeats extents of 1."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys((*a_names, *b_names)))}
     made = np.einsum(a, [numbers[n] for n in a_names], b, [numbers[n] for n in b_names], [numbers[n] for n in wanted])
     return np.asarray(made), wanted

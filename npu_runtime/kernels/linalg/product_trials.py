@@ -24,7 +24,7 @@ _WHOLE, _ROWS, _COLUMNS = "whole", "rows", "columns"
 _PARTS = (_WHOLE, _ROWS, _COLUMNS)
 """Work of a thread: the whole product, or one piece each of its rows or columns."""
 WAYS = {f"{parts} {name}": (parts, by) for parts in _PARTS for name, by in _ON_ONE_THREAD.items()}
-"""By the names that a bank knows them by."""
+"""Ways of a product, by the names that a bank knows them by."""
 LEAST = 500_000
 """Multiplications of the smallest product that a tuner is asked about: 10 us, of which asking takes two."""
 _LANES = 16

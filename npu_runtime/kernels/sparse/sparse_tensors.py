@@ -197,7 +197,7 @@ def _union(a_indices: Array, b_indices: Array) -> tuple[Array, Array, Array]:
 
 
 def _merged(a: list[int], b: list[int]) -> tuple[Array, Array]:
-    """Of two lists that do not rise: the smaller of both heads is next, and equal heads are one, as TensorFlow goes.
+    """The merge of two lists that do not rise: the smaller of both heads is next, and equal heads are one, as TensorFlow goes.
 
     Returns: where each result comes from, and the result that each entry of a and of b goes into.
     """

@@ -78,7 +78,7 @@ class Background:
 
 
 def begin(function: Callable[[], object]) -> Background:
-    """Have `function()` called on a worker, side by side with what this thread does next."""
+    """Call `function()` on a worker, side by side with what this thread does next."""
     background = Background(function)
     parallel.offer(background)
     return background

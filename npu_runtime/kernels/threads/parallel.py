@@ -203,7 +203,7 @@ def _current_pool() -> _Pool:
 
 
 def _n_processors() -> int:
-    """Those this process may use; systems without affinity count them all."""
+    """Number of processors that this process may use; systems without affinity count them all."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

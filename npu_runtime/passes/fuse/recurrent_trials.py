@@ -65,7 +65,7 @@ class Draw:
         self.first_length = 1 if seed == MOST_TRIALS - 1 else LONGEST
 
     def floats(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Of a state, an input or a gradient."""
+        """Random elements of a state, an input or a gradient."""
         return self.random.uniform(-1.0, 1.0, shape).astype(np.float32)
 
     def weight(self, shape: tuple[int, ...]) -> np.ndarray:

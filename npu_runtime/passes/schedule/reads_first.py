@@ -55,10 +55,10 @@ class Stretch:
         self._soon = soon
         self.nodes: list[Node] = []
         self.looks: dict[str, frozenset[Key]] = {}
-        """By name, the variables whose content a node takes in."""
+        """Variables whose content a node takes in, by its name."""
         self.writes: dict[str, frozenset[Key]] = {}
         self.latest: dict[str, int] = {}
-        """By name, how many nodes run one after another up to this one."""
+        """Number of nodes that run one after another up to each node, by its name."""
         self.soonest: dict[str, int] = {}
         """The same where the shortest way to a Merge is the one that is alive."""
 

@@ -34,7 +34,7 @@ class Narrowing:
 
     @property
     def effort(self) -> int:
-        """So many times the usual number of choices are tried."""
+        """Factor on the usual number of choices that are tried."""
         return DEEP_EFFORT if self.level == DEEP else 1
 
     def takes(self, task: LoweredTask) -> bool:

@@ -165,7 +165,7 @@ class ProgramTuner:
             return [None] * len(works)
 
     def _outcome(self, op: Operator, banked: Choice | None, found: Found | None, ended: str) -> Outcome:
-        """By the rules: no time is believed that this process has not computed itself."""
+        """The outcome by the rules of the bank: no time is believed that this process has not computed itself."""
         before_us = op.default_us if banked is None else cost_with(op.work, self.chip, banked).us
         tuned = None if found is None else as_stored(found.choice, op.work, self.chip)
         tuned_us = before_us if tuned is None else cost_with(op.work, self.chip, tuned).us

@@ -102,5 +102,5 @@ def totals(outcomes: Iterable[Outcome]) -> tuple[float, float]:
 
 
 def percent(before: float, after: float) -> str:
-    """By how much the time has become shorter, in per cent of the time before."""
+    """The share by which the time has become shorter, in per cent of the time before."""
     return f"{100 * (before - after) / before if before else 0.0:.2f}%"

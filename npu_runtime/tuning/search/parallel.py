@@ -118,7 +118,7 @@ def _start(thread: threading.Thread) -> None:
 def _serve(
     waiting: queue.SimpleQueue[CoreWork], chip: Chip, end: float | None, effort: int, found: dict[CoreWork, Found]
 ) -> None:  # fmt: skip
-    """Has one process search what waits, until nothing does or time is up."""
+    """Gives the waiting searches to one process, until none is left or time is up."""
     with _Process() as process:
         while True:
             left = None if end is None else end - time.monotonic()

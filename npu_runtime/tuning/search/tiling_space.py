@@ -56,7 +56,7 @@ class TilingSpace:
         return (0, *(1 << power for power in range(MOST_GROUPED.bit_length())))
 
     def groups(self, base_m: int, base_n: int, order: int) -> tuple[int, ...]:
-        """Those of `all_groups` that a tiling with these sides may take."""
+        """The groups of `all_groups` that a tiling with these sides may take."""
         extent, base = (self.product.n, base_n) if order else (self.product.m, base_m)
         return tuple(group for group in self.all_groups if group <= -(-extent // base))
 
@@ -71,7 +71,7 @@ class TilingSpace:
 
 
 def smallest_sides(extent: int, sides: range) -> tuple[int, ...]:
-    """Of sides that cut an extent in equally many tiles the smallest: the others compute more padding in as many rounds."""
+    """The smallest of the sides that cut an extent in equally many tiles: the others compute more padding in as many rounds."""
     by_count = {-(-extent // side): side for side in reversed(sides)}
     return tuple(sorted(by_count.values()))
 
@@ -128,5 +128,5 @@ def _below(axis: tuple[int, ...], value: int) -> int:
 
 
 def _index(axis: tuple[int, ...], value: int) -> int:
-    """Of the largest value that is not above `value`, 0 where all are."""
+    """Index of the largest value that is not above `value`, 0 where all are."""
     return max(0, sum(1 for one in axis if one <= value) - 1)

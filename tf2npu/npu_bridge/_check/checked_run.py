@@ -144,7 +144,7 @@ class CheckedRun:
 
     @property
     def key(self) -> str:
-        """Its name in the table of nodes."""
+        """Name of the run in the table of nodes."""
         return f"{self.name} {self.mode}".strip()
 
     def step(

@@ -181,7 +181,7 @@ class Conclusion:
         return None
 
     def _first_of(self, run: CheckedRun, names: Sequence[str]) -> dict[str, Any] | None:
-        """Of some nodes the first in order that has an error of its own, else the first that stored its result."""
+        """The first of some nodes, in order, that has an error of its own, else the first that stored its result."""
         wanted = set(names)
         stored = [name for name in self.context.order if name.rpartition(":")[0] in wanted and name in run.errors.nodes]
         for name in stored:

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 _MOST_BYTES = 1 << 22
-"""Of a source file that is compared: those that people write have a hundredth."""
+"""Largest size of a source file that is compared: those that people write have a hundredth."""
 
 
 class OriginalPlaces:

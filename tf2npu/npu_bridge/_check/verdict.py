@@ -50,7 +50,7 @@ class Yardstick:
 
 
 class StepErrors(NamedTuple):
-    """Of one step: of the loss, and of each variable's update."""
+    """Errors of one step: of the loss, and of each variable's update."""
 
     loss: float
     updates: Mapping[str, float]
@@ -68,7 +68,7 @@ class StepErrors(NamedTuple):
 
 @dataclass
 class RunErrors:
-    """Of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
+    """Errors of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
 
     loss: list[float | None] = field(default_factory=list)
     loss_error: float = 0.0

@@ -15,7 +15,7 @@ EVERYTHING = ("*", -1)
 TOO_LONG = "with a part of their name that is too long for a file of TensorFlow's debugger"
 """Reason of a tensor that is left out."""
 _DIGITS_OF_TIME = 16
-"""Of the microseconds since 1970 that end the debugger's file names."""
+"""Digits of the microseconds since 1970 that end the debugger's file names."""
 _OWN_FOLDERS = 128
 """Characters that the debugger's folders for a graph and a device take of a path, with some to spare: 70 or so."""
 

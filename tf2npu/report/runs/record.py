@@ -15,7 +15,7 @@ from tf2npu.report.errors import NotAReport
 from tf2npu.report.model.document import Count, Place, Run, Tool
 
 VERSION = "1.0"
-"""Of run.json: a reader refuses another number before the point, and passes over keys that it does not know."""
+"""Version of run.json: a reader refuses another number before the point, and passes over keys that it does not know."""
 RunRecord = dict[str, Any]
 """As run.json holds it; its form is in run.schema.json."""
 SCHEMA_FILE = Path(__file__).parents[1] / "run.schema.json"

@@ -48,7 +48,7 @@ def not_counted(run: RunDocument) -> str:
 
 
 def stale(run: RunDocument) -> str:
-    """That files have changed since the run; "" where none has."""
+    """The sentence that files have changed since the run; "" where none has."""
     files = run.get("changed_files", [])
     if not files:
         return ""

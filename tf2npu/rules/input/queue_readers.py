@@ -40,7 +40,7 @@ _TABLE = {
 _LISTED = frozenset(("TFRecordReader", "TextLineReader", "FixedLengthRecordReader", *_QUEUES))
 """Readers and queues that the guide does not support and the published list does."""
 _SEEN = {"FIFOQueue": "VDSR_ID2114"}
-"""Of these, what a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
+"""Queues of these that a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
 
 Source: its VDSR.py (USE_QUEUE_LOADING) in the ModelZoo-TensorFlow repository, whose record has FuncStatus and PrecisionStatus OK.
 No training there reads with a TFRecordReader: where one is left in a file, tf.data has taken its place.

@@ -31,4 +31,4 @@ RUN_SECTIONS: tuple[Callable[[View, RunDocument], Section | None], ...] = (
 )  # fmt: skip
 """In the order in which a page shows them."""
 REPORT_SECTIONS: tuple[Callable[[View], Section | None], ...] = (check.section,)
-"""Behind the last run."""
+"""Sections behind the last run."""
