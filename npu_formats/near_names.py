@@ -22,7 +22,7 @@ def near_names(name: str, known: Iterable[str], most: int) -> list[str]:
 
 
 def _likeness(one: str, other: str) -> float:
-    """From 0 to 1; at least what is asked for where the other one has all words of this one, and more."""
+    """Likeness from 0 to 1; at least what is asked for where the other name has all words of this one, and more."""
     matcher = SequenceMatcher(None, one.lower(), other.lower(), autojunk=False)
     if _has_all_words(one, other):
         return _ALIKE + (1 - _ALIKE) * matcher.ratio()

@@ -370,6 +370,6 @@ SCHEDULE = (
 """The steps that choose an order, memory and streams, for a graph and, by `schedule_bodies`, for the body of each loop."""
 
 MAKE_PROGRAM = (*LOWER, *OPTIMISE, *BIND, *SCHEDULE)
-"""From a graph that a request needs to the schedule of its program."""
+"""Steps from a graph that a request needs to the schedule of its program."""
 STEPS = (*ON_IMPORT, *SELECT, *SEGMENT, *ON_SHAPES, *MAKE_PROGRAM)
 check_order(STEPS, given=("imported",))

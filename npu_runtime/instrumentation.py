@@ -73,7 +73,7 @@ _LANDMARKS: dict[str, tuple[str, Callable[[Compilation], str]]] = {
     "assign_precision": ("typed", _typed_text),
     "assign_streams": ("after", streams_text),
 }
-"""For each of these steps, the name of the file that is written behind it whatever has changed, and what makes its text."""
+"""Steps behind which a file is written whatever has changed: the name of the file, and what makes its text."""
 
 
 @dataclass

@@ -30,7 +30,7 @@ def known_address(folder: Directory) -> str:
 
 
 def note_address(folder: Directory, address: str) -> None:
-    """For the ranks that come later.  Raises: OSError."""
+    """Note the address for the ranks that come later.  Raises: OSError."""
     with replacing(folder, _ADDRESS, mode=0o600) as stream:
         stream.write(address.encode())
 

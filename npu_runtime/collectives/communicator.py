@@ -107,7 +107,7 @@ class Communicator:
                 self._locks[ranks].release()
 
     def _say_who_waited(self) -> None:
-        """On standard error, once for all ranks; nothing where the coordinator is gone."""
+        """Say on standard error who waited, once for all ranks; nothing where the coordinator is gone."""
         with suppress(*_NO_ANSWER):
             document = self._ask_about_job("waiting")
             n_ranks = max(map(len, self._lines))
@@ -188,7 +188,7 @@ class _MessageLine(_Line):
         self._is_told = True
 
     def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Look) -> np.ndarray:
-        """As _Line has it."""
+        """Ask as _Line does."""
         self._hear()
         tag = int(super().ask(call, arrays, look)[0])
         try:
@@ -221,7 +221,7 @@ class _MessageLine(_Line):
             self._receive()
 
     def finish(self) -> None:
-        """As Communicator has it; a coordinator that is gone is not waited for."""
+        """Finish as Communicator does; a coordinator that is gone is not waited for."""
         try:
             if not self._connection.is_closed:
                 self._hear()

@@ -127,7 +127,7 @@ class Rendezvous:
             return self._finish(turn, replies)[rank]
 
     def _wait(self, turn: _Turn, rank: int, seconds: float) -> Reply:
-        """For those that are missing, however long; then for the result."""
+        """Wait for those that are missing, however long; then for the result."""
         self._changed.wait_for(lambda: turn is not self._turn or self._missing(turn), seconds)
         if turn is self._turn:
             self._turn = _Turn()

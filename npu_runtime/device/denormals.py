@@ -46,7 +46,7 @@ for _type in (np.float16, np.float32, np.float64):
 
 
 def flush_in_this_thread() -> None:
-    """From now on; for worker threads.  Nothing happens where the layout of the environment is unknown."""
+    """Flush denormals from now on; for worker threads. Nothing happens where the layout of the environment is unknown."""
     if _LIBM is not None:
         _LIBM.fesetenv(_FLUSHING)
 

@@ -58,7 +58,7 @@ def current() -> Status:
 
 
 def adopt(status: Status) -> None:
-    """This thread works on the step of another one from now on."""
+    """Let this thread work on the step of another one from now on."""
     _thread.status = status
 
 

@@ -73,7 +73,7 @@ class _Failures:
 
 
 def _operator(task: Task, program: Program, inputs: Sequence[Any]) -> Operator:
-    """As a dump names it; inside of a loop its place in the program is that of no other task."""
+    """The operator as a dump names it; inside of a loop its place in the program is that of no other task."""
     node = Node(task.node, task.op)
     position = next((i for i, step in enumerate(program.steps) if step is task), len(program.steps))
     read = tuple(Tensor(None, _type_of(value), False, None) for value in inputs)

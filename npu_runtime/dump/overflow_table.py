@@ -24,7 +24,7 @@ _MAGIC, _VERSION, _NO_CONTEXT = 0x5A5A5A5A, 0, 65535
 _NEW_HEAD = struct.Struct("<6I")
 """magic, version, valid, acc_type (0: cube cores, 1: vector cores), reserved, data_len."""
 _NEW_DATA = struct.Struct("<11Q")
-"""As in _TASK up to task_type; context_id, thread_id, pc_start, para_base, core_id, block_id, status."""
+"""Fields as in _TASK up to task_type; context_id, thread_id, pc_start, para_base, core_id, block_id, status."""
 
 
 def old_table(model_id: int, stream_id: int, task_id: int, is_atomic: bool) -> np.ndarray:

@@ -36,7 +36,7 @@ def copy_of(value: Any, tensor: Tensor) -> np.ndarray:
 
 
 def numbers_of(value: Any, tensor: Tensor) -> np.ndarray:
-    """As `copy_of`, but not copied where the numbers lie as on the device."""
+    """The numbers as `copy_of` gives them, but not copied where they lie as on the device."""
     return _in_type(array_of(value), tensor.dtype, always_copies=False)
 
 

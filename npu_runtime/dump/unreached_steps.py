@@ -20,7 +20,7 @@ class UnreachedSteps:
         self.begin()
 
     def begin(self) -> None:
-        """As if nothing had run: a forked process has steps of its own."""
+        """Begin as if nothing had run: a forked process has steps of its own."""
         self._is_registered = False
         self._lock = Lock()
         self._longest: dict[Steps, int] = {}

@@ -23,7 +23,7 @@ class Writer:
         self.begin()
 
     def begin(self) -> None:
-        """Without jobs and without a thread: a forked process has its parent's memory and none of its threads."""
+        """Begin without jobs and without a thread: a forked process has its parent's memory and none of its threads."""
         self._jobs: deque[tuple[Callable[[], None], int]] = deque()
         self._waiting_bytes = 0
         self._changed = Condition()
@@ -72,7 +72,7 @@ class Writer:
 
 
 def _tell_failure(problem: Exception) -> None:
-    """In the run log, unless that is what cannot be written."""
+    """Tell it in the run log, unless that is what cannot be written."""
     with suppress(OSError, ValueError):
         tell_once(f"Data dump: a file could not be made: {type(problem).__name__}: {problem}; it is left out")
 

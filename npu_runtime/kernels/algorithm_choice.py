@@ -36,7 +36,7 @@ _tuner: Tuner | None = None
 
 
 def set_tuner(tuner: Tuner | None) -> None:
-    """From now on this one chooses in this process; None: the rules do."""
+    """Let this tuner choose in this process from now on; None: the rules do."""
     global _tuner
     _tuner = tuner
 

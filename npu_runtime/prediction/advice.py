@@ -115,7 +115,7 @@ class Adviser:
             yield from self._advice("small_kernels", small, saved, count=len(small))
 
     def conversions(self) -> Iterable[Advice]:
-        """Without those that are there and back; the others bring data to the units that read it."""
+        """The time without conversions that are there and back; the others bring data to the units that read it."""
         vain = round_trips([task.lowered for task in self.tasks])
         tasks = [task for task in self.tasks if id(task.lowered) in vain]
         saved = self._saved({id(t.device): 0.0 for t in tasks})
@@ -135,7 +135,7 @@ class Adviser:
         yield from self._advice("input_pipeline", (), saved, wait_ms=saved / 1000)
 
     def dynamic(self) -> Iterable[Advice]:
-        """Without what it takes to issue tasks one by one."""
+        """The time without the cost of issuing tasks one by one."""
         tasks = [task for task in self.tasks if task.device.is_dynamic]
         issue_us = load_fitted().issue_us
         saved = self._saved({id(t.device): t.device.cost.us - issue_us for t in tasks})

@@ -76,7 +76,7 @@ def csv_lines(rows: Iterable[Row], columns: Columns) -> Iterator[str]:
 
 
 def _harmless(cell: str) -> str:
-    """With a blank in front of what a spreadsheet would compute; numbers are left alone."""
+    """A cell with a blank in front if a spreadsheet would compute it; numbers are left alone."""
     if not cell or (cell[0] not in _SIGNS and ";" not in cell) or not _FORMULA.search(cell):
         return cell
     try:

@@ -230,7 +230,7 @@ def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
 
 
 def _with_doc(config: Config, finding: Finding) -> Finding:
-    """With the place of its documentation, which ours have, and the level that the settings give it."""
+    """A finding with the place of its documentation, which ours have, and the level that the settings give it."""
     level = Level(config.level_of(finding.rule, finding.level.value))
     doc = "" if finding.rule.startswith(PLUGIN_IDS) else doc_of(finding.rule)
     return dataclasses.replace(finding, level=level, doc=doc)

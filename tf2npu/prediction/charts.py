@@ -118,7 +118,7 @@ def memory(step: ChipStep) -> Picture | None:
 
 
 def _thinned(moments: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """At most MOST_POINTS of them; of those that fall together the largest stays, so that no peak is lost."""
+    """At most MOST_POINTS of the moments; of those that fall together the largest stays, so that no peak is lost."""
     together = -(-len(moments) // MOST_POINTS)
     groups = (moments[at : at + together] for at in range(0, len(moments), together))
     return [max(group, key=lambda pair: pair[1]) for group in groups]
@@ -147,7 +147,7 @@ def pipes(tasks: Iterable[Task]) -> list[tuple[str, float]]:
 
 
 def _log_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """From the power of ten below all values to the one above."""
+    """An axis from the power of ten below all values to the one above."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return Axis(10.0**low, 10.0 ** max(high, low + 1), start, end, is_log=True)
 

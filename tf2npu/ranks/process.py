@@ -33,7 +33,7 @@ class Process:
         self.number, self.label, self.process = number, label, process
 
     def exit_code(self) -> int | None:
-        """As a shell has it, None while the process runs."""
+        """The exit code as a shell has it, None while the process runs."""
         code = self.process.poll()
         return code if code is None else exit_code_of(code)
 

@@ -44,7 +44,7 @@ def fits(shape: Sequence[int], wanted: Shape) -> bool:
 
 
 def shape_name(shape: Shape) -> str:
-    """As TensorFlow prints what is known of a shape."""
+    """The known part of a shape as TensorFlow prints it."""
     return "<unknown>" if shape is None else shape_text(shape)
 
 

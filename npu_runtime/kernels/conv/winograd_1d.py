@@ -52,7 +52,7 @@ def _taps(count: int, size: int) -> np.ndarray:
 
 
 def _outputs(count: int, size: int) -> np.ndarray:
-    """From products to `count` outputs.  Returns: (count, products) float64."""
+    """The matrix from products to `count` outputs.  Returns: (count, products) float64."""
     return np.stack([*[np.power(p, np.arange(count)) for p in POINTS[size]], np.eye(count)[-1]], axis=1)
 
 

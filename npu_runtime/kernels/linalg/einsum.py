@@ -120,7 +120,7 @@ def _diagonal(x: Array, names: Labels) -> tuple[Array, Labels]:
 
 
 def _sum_out(x: Array, names: Labels, needed: set[str]) -> tuple[Array, Labels]:
-    """Without the axes that nobody else needs."""
+    """The operand without the axes that nobody else needs."""
     axes = tuple(axis for axis, name in enumerate(names) if name not in needed)
     if not axes:
         return x, names

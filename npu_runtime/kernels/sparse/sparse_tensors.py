@@ -30,7 +30,7 @@ def _rank_of(shape: Spec) -> int | None:
 
 
 def places_of(*parts: Array) -> list[Array]:
-    """For coordinates (n, rank) each a number (n,), in their row-major order over all parts, wherever they lie.
+    """Numbers (n,) of coordinates (n, rank), in their row-major order over all parts, wherever they lie.
 
     Most of TensorFlow's sparse ops compare coordinates and do not look at the shape.
     """
@@ -74,7 +74,7 @@ def _reordered_shape(indices: Spec, values: Spec, shape: Spec, /) -> list[Shape]
 
 @kernel("SparseReorder", unit="memory", shape=_reordered_shape, ranks=SPARSE)
 def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Array, Array]:
-    """In row-major order.  Source: TensorFlow op `SparseReorder`."""
+    """The entries in row-major order.  Source: TensorFlow op `SparseReorder`."""
     require_rows(indices, values)
     require_extents(indices, shape=shape)
     order = np.argsort(places_of(indices)[0], kind="stable")

@@ -208,7 +208,7 @@ def _update_all(
     layout: _Layout, formula: Formula, arguments: list[Any], attrs: Mapping[str, Any], serial: int = 0, made: Made | None = None,
     row: int = 1,
 ) -> None:  # fmt: skip
-    """In tiles over the worker threads if there are more than `serial` elements.
+    """Updates in tiles over the worker threads if there are more than `serial` elements.
 
     made: the gradient, else it is an argument.  row: a tile is a multiple of so many elements.
     """

@@ -73,7 +73,7 @@ class Draw:
         return self.floats(shape) * (SPREAD / np.float32(np.sqrt(max(fan_in, 1))))
 
     def whole(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-        """As lengths are: the first row goes on in all trials but the last, the last of several has ended."""
+        """Whole numbers as lengths are: the first row goes on in all trials but the last, the last of several has ended."""
         made = self.random.integers(1, LONGEST, shape)
         if made.ndim == 1 and made.size:
             made[-1], made[0] = 1, self.first_length

@@ -194,7 +194,7 @@ class _Clocks:
             self.open = [one for one in self.open if one.name not in self.ends]
 
     def _move(self, seconds: float) -> None:
-        """From the worker to the main thread."""
+        """Moves time from the worker to the main thread."""
         self.main += seconds
         self.worker -= seconds
         for one in self.open:

@@ -27,7 +27,7 @@ ROUNDS = 12
 FIRST_ROUNDS = 2
 """Rounds in which all take part: another process may have had the processor in the first."""
 SECONDS_A_SHAPE = 1.0
-"""After so long the trials of a shape end with the round under way."""
+"""Seconds after which the trials of a shape end with the round under way."""
 BETWEEN = 1 << 19
 """Elements of fp32 that are touched between two trials, 2 MB: as in a step, the near caches hold something else by then, and the
 worker threads sleep."""

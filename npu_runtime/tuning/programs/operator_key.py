@@ -33,7 +33,7 @@ def _tensors(tensors: Iterable[Tensor]) -> list[Any]:
 
 
 def _work(work: CoreWork) -> dict[str, Any]:
-    """Without the operations that the user asked for: they are told, and cost nothing."""
+    """The work without the operations that the user asked for: they are told, and cost nothing."""
     product = None if work.product is None else {k: v for k, v in asdict(work.product).items() if k != "flops"}
     return {
         "product": product, "read_bytes": float(work.read_bytes), "written_bytes": float(work.written_bytes),

@@ -83,7 +83,7 @@ class SessionTuner:
             tell(f"[Aoe] tuning of {made.name} has finished after {made.seconds:.0f} s: performance improved by {gain}")
 
     def lines(self) -> list[str]:
-        """For the run log: what was tuned, gained and hit."""
+        """Lines for the run log: what was tuned, gained and hit."""
         worth = [
             program
             for program in self.programs

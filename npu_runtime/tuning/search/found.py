@@ -32,7 +32,7 @@ class Found:
 
 
 def never() -> bool:
-    """For a search without a limit of time."""
+    """Stop test of a search without a limit of time."""
     return False
 
 

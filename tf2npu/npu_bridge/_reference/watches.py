@@ -49,7 +49,7 @@ def watches(
 
 
 def _added(prefix: str, tensors: Sequence[str]) -> list[Tensors]:
-    """For each tensor that is fed or fetched, what TensorFlow may call the node that it adds: by name, output and position.
+    """Names that TensorFlow may give the node that it adds for each tensor that is fed or fetched: by name, output and position.
 
     It may sort them, so each has every position.
     """

@@ -121,7 +121,7 @@ def _example(api: Api) -> Example | None:
 
 
 def _signature(api: Api) -> str:
-    """As a caller counts the parameters: without self, and with defaults as one would write them."""
+    """The signature as a caller counts the parameters: without self, and with defaults as one would write them."""
     return without_reprs(_SELF.sub("(", signatures().get(api.name, "")))
 
 

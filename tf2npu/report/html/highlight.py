@@ -61,7 +61,7 @@ def highlight_ranges(lines: Lines, ranges: Iterable[tuple[int, int]]) -> dict[in
 
 
 def _string_starts(lines: Lines) -> dict[int, int]:
-    """For each line that begins inside a string: the line in which this string begins."""
+    """The line in which a string begins, for each line that begins inside of it."""
     begins: dict[int, int] = {}
     for match in _COMMENT_OR_STRING.finditer(lines.text):
         if "\n" in match.group() or "\r" in match.group():

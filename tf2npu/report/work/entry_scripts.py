@@ -82,7 +82,7 @@ def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
 
 
 def scripts_reaching(found: list[Entry]) -> dict[str, int]:
-    """For each file the scripts that need it, tests and launchers apart."""
+    """The number of scripts that need each file, tests and launchers apart."""
     counts: dict[str, int] = {}
     for entry in found:
         for path in entry.needs if is_ordinary(entry.script) else ():
