@@ -12,15 +12,15 @@ from npu_runtime.graph.ops import HostCall
 from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.importer.host import HostSide
 from npu_runtime.importer.host_boundary import can_cross, read_outside, with_handle_sources
+from npu_runtime.observers.base import Observers
 from npu_runtime.passes.place.placement import Placement
-from npu_runtime.run_recording import recorded_host_call
 
 
 class HostCalls:
-    """Binds the calls of one session.  importer: has the user's graph.  host: runs the calls."""
+    """Binds the calls of one session.  importer: has the user's graph.  host: runs the calls.  observers: of the session."""
 
-    def __init__(self, importer: GraphImporter, host: HostSide) -> None:
-        self._importer, self._host = importer, host
+    def __init__(self, importer: GraphImporter, host: HostSide, observers: Observers) -> None:
+        self._importer, self._host, self._observers = importer, host, observers
 
     def bind(self, graph: Graph, calls: Sequence[HostCall], placement: Placement) -> Mapping[HostCall, HostBinding]:
         """The binding of each host call of a program's graph; the nodes of the calls are added to the host side first."""
@@ -44,5 +44,5 @@ class HostCalls:
         targets = [name for name in call.nodes if name not in loops or graph[name].op == "Exit"]
         names = [f"{value.node}:{value.output}" for value in fetches]
         ops = [graph[name].op for name in call.nodes]
-        function = recorded_host_call(self._host.function(list(feeds), names, targets, timeout_ms, ops), ops)
+        function = self._observers.host_call(self._host.function(list(feeds), names, targets, timeout_ms, ops), ops)
         return HostBinding(function, tuple(feeds.values()), tuple(fetches), tuple(waits))

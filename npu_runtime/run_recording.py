@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -99,6 +99,16 @@ class Recording:
             if inside is not None:
                 inside.append((begun, end))
 
+    def host_call(self, function: Callable[[Any], Any], ops: list[str]) -> Callable[[Any], Any]:
+        """A call of the host whose times are kept; ops: operators that it runs."""
+        stream = WAITING if _INPUT.intersection(ops) else HOST
+
+        def run(values: Any) -> Any:
+            with self.span(stream):
+                return function(values)
+
+        return run
+
     def _add(self, stream: str, start: float, end: float) -> None:
         self._streams[stream].add(start - self._began, end - self._began)
         self._seconds[stream] += end - start
@@ -125,29 +135,3 @@ class Recording:
 def recording() -> Recording | None:
     """The recording of this process; None where nobody asked for one when it began."""
     return Recording() if os.environ.get(TF2NPU_RECORD) == "1" else None
-
-
-def recorded(stream: str) -> Any:
-    """A context whose time is a stream's."""
-    kept = recording()
-    return nullcontext() if kept is None else kept.span(stream)
-
-
-def recorded_step() -> Any:
-    """A context of a step."""
-    kept = recording()
-    return nullcontext() if kept is None else kept.step()
-
-
-def recorded_host_call(function: Callable[[Any], Any], ops: list[str]) -> Callable[[Any], Any]:
-    """A call of the host whose times are kept; ops: operators that it runs."""
-    kept = recording()
-    if kept is None:
-        return function
-    stream = WAITING if _INPUT.intersection(ops) else HOST
-
-    def run(values: Any) -> Any:
-        with kept.span(stream):
-            return function(values)
-
-    return run

@@ -1,397 +1,62 @@
-"""A device session: what a user's session runs, the programs and variables that it keeps, and the threads that share it.
-
-importer (graph in, host side) -> compiler (what runs where, simplify, schedule) -> executor (run); programs are cached by what is
-fetched, targeted and fed, and by the shapes of the feeds and of the input pipeline's batches.
-"""
+"""The device session of users, and the one list of the observers that its options and the environment may ask for."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Hashable, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
-from threading import RLock
 from typing import Any
-from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from npu_runtime.analysis.fusion_switches import with_fusion_switches
-from npu_runtime.analysis.precision_policy import load_policy, saturates
-from npu_runtime.analysis.training_updates import trains
-from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
-from npu_runtime.compiler import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
-from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
-from npu_runtime.device import float_status
-from npu_runtime.device.chip import load_chip
-from npu_runtime.device.engines import stream_limits
-from npu_runtime.device.memory import ArenaPool
-from npu_runtime.device.variable import Container, Variable, reshaped
-from npu_runtime.dtypes import to_numpy
-from npu_runtime.dump.exception_dump import around, exception_dump
-from npu_runtime.dump.models import Model, load_model
-from npu_runtime.dump.session_dump import DumpedModel, session_dump
+from npu_runtime.config import RuntimeConfig
+from npu_runtime.device.chip import Chip
+from npu_runtime.device_session import ObservedSession, run_log
+from npu_runtime.dump.exception_dump import exception_dump
+from npu_runtime.dump.session_dump import session_dump
 from npu_runtime.dump.tensor_recorder import TensorRecorder
-from npu_runtime.errors import FailedPrecondition
-from npu_runtime.events import KeptOfProgram, ProgramRecord, RunLog
-from npu_runtime.executor.active_steps import ActiveSteps
-from npu_runtime.executor.build import State, build
-from npu_runtime.executor.capacity import check_capacity, over_pools
-from npu_runtime.executor.loop import turns_of
-from npu_runtime.executor.nan_tracking import NanTracker
-from npu_runtime.executor.program import Program
-from npu_runtime.executor.program_cache import Extents, is_open
-from npu_runtime.executor.run import Runner
-from npu_runtime.executor.shapes_run import is_setting, run_shapes
-from npu_runtime.executor.task_observers import observing
-from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.graph_files.session_graphs import graph_files
-from npu_runtime.host_calls import HostCalls
-from npu_runtime.importer.devices import Devices
-from npu_runtime.importer.graphdef import GraphImporter
-from npu_runtime.importer.host import HostSide
-from npu_runtime.instrumentation import observer
-from npu_runtime.interrupts import Interrupts
-from npu_runtime.kernels.algorithm_choice import save_choices
-from npu_runtime.passes.place.placement import Placement
-from npu_runtime.passes.schedule.plan_memory import MemoryPlan
-from npu_runtime.profiler.profile_watcher import block_watchers
-from npu_runtime.run_recording import COMPILE, recorded, recorded_step, recording
-from npu_runtime.session_plan import Kept, Plan, Request, bytes_of_variables, keep_lines, note, open_spec
-from npu_runtime.simulation.compiled_model import untuned
-from npu_runtime.simulation.ran_step import RanStep
-from npu_runtime.step_watchers import session_tuner, step_watchers, tuning_lines
-
-LOOPED_OP = "IterationOp"
-LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.nan_origins import nan_origins
+from npu_runtime.observers.run_recorder import run_recorder
+from npu_runtime.prediction.collector import collector
+from npu_runtime.profiler.profile_watcher import profile_watcher
+from npu_runtime.session_plan import Request
+from npu_runtime.tuning.programs.session_tuner import tuner_for, tuning_lines
+from npu_runtime.tuning.programs.tuning_collector import tuning_collector
+from npu_runtime.tuning.search.parallel import tune_all
 
 __all__ = ["DeviceSession", "Request", "run_log"]
 
-_RUN_LOG = RunLog()
-_RUN_LOG.overflows, _RUN_LOG.reshaped, _RUN_LOG.tuning = float_status.overflows, reshaped, tuning_lines
+run_log().tuning = tuning_lines
 
 
-def run_log() -> RunLog:
-    """The log of what ran where, for every device session of this process."""
-    return _RUN_LOG
+def session_observers(
+    config: RuntimeConfig, chip: Chip, recorder: TensorRecorder | None = None
+) -> tuple[Sequence[SessionObserver], tuple[str, ...]]:  # fmt: skip
+    """The observers of a session, in the order in which they are told, and lines for its run log.
+
+    recorder: keeps the tensors of its steps, in place of the dump that the options ask for.
+    """
+    tuner, notes = tuner_for(config, chip, tune_all)
+    found = (
+        run_recorder(),  # its times hold those of all others
+        tuner,
+        collector(),
+        tuning_collector(),
+        profile_watcher(config.parameters),
+        dump := recorder or session_dump(config, chip),
+        exception_dump(config.parameters),
+        nan_origins(config),  # behind the dump, which has written the values of a NaN when that ends the step
+        graph_files(dump is not None and recorder is None),  # beside a dump, so that each of its files has its graph
+    )
+    return tuple(observer for observer in found if observer is not None), notes
 
 
-class DeviceSession:
-    """Runs one user session on the device.
+class DeviceSession(ObservedSession):
+    """Runs one user session on the device, with the observers that its options and the environment ask for.
 
-    tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  recorder: keeps
-    the tensors of its steps, in place of the dump that the options ask for.  place: "file:line" that made it, for the run log.
+    tf_graph, session_config, config, place: see ObservedSession.  recorder: see `session_observers`.
     """
 
     def __init__(
         self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = ""
     ) -> None:  # fmt: skip
-        self._importer = GraphImporter(tf_graph, Devices(session_config))
-        self._host = HostSide(tf_graph, self._importer.definition, session_config)
-        self._host_calls = HostCalls(self._importer, self._host)
-        self._config, fusion_notes = with_fusion_switches(config)
-        self._chip = load_chip(config.soc)
-        self._placement = Placement()
-        self._n_imports = 0
-        self._placed: set[str] = set()
-        self._variables: dict[Key, Variable] = {}
-        self._container = Container()
-        self._in_flight = ActiveSteps()
-        self._generators: dict[str, dict[str, Any]] = {}
-        self._policy = load_policy(config, self._chip)
-        self._arenas = ArenaPool()
-        self._plans: dict[tuple[Request, bool], Plan] = {}
-        self._record = _RUN_LOG.open_session(place)
-        self._record.precision = "" if self._policy.is_origin else self._policy.mode
-        self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
-        self._tuner, tuning_notes = session_tuner(config, self._chip)
-        self._record.notes = self._policy.notes + notes + tuning_notes + fusion_notes
-        _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
-        _RUN_LOG.memory_bytes = self._chip.hbm_bytes
-        _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
-        self._watchers = step_watchers(config.parameters)
-        self._dump = recorder or session_dump(config, self._chip)
-        self._exceptions = exception_dump(config.parameters)
-        self._graph_files = graph_files(self._dump is not None and recorder is None)
-        self._computes = all(watcher.computes for watcher in self._watchers)
-        self._schedules: WeakKeyDictionary[Runner, Kept] = WeakKeyDictionary()
-        self._lock = RLock()
-        self._is_closed = False
-
-    def run(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
-        """One step.  feeds: arrays in the order of request.feeds.  Returns the fetches in order.
-
-        Raises: npu_runtime.errors.DeviceError with the node; TensorFlow's own errors from the host side; what handlers of
-        signals raise, before a variable has changed or when the step is over.
-        """
-        if self._is_closed:
-            raise FailedPrecondition("the session is closed")
-        with Interrupts() as interrupts:
-            loop_steps = self._repetitions(request)
-            for turn in range(loop_steps):
-                interrupts.is_held = False
-                with recorded_step():
-                    result = self._step(request, feeds, turn == 0, loop_steps)
-        return result
-
-    def _repetitions(self, request: Request) -> int:
-        """The number of steps that one call makes: the loop variable counts those after the first.
-
-        Source: the adapter's iteration offload runs an op named IterationOp as often as its loop variables say.
-        """
-        if not any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in request.targets):
-            return 1
-        variable = self._variables.get(("resource", LOOP_VARIABLE))
-        return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
-
-    def _step(self, request: Request, feeds: Sequence[np.ndarray], is_issued: bool, loop_steps: int) -> list[Any]:
-        plan = self._plan_for(request)
-        try:
-            values = list(feeds)
-            if plan.prologue is not None:
-                values += plan.prologue.run(feeds, convert=np.asarray)
-            runner = self._runner_for(plan, values)
-            self._tune(plan, values)
-            result = self._run(request, plan, runner, values)
-        finally:
-            save_choices()
-            self._in_flight.end(plan.variables)
-        plan.record.count_run(result)
-        if runner.program.loops and not runner.program.is_open:
-            plan.record.device_flops = runner.program.measured_flops()
-        watchers = (*self._watchers, *block_watchers())
-        if watchers:
-            step = self._ran_step(plan, runner, values, is_issued, loop_steps)
-            for watcher in watchers:
-                watcher.after(step)
-        return result
-
-    def _run(self, request: Request, plan: Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
-        kept = self._schedules[runner]
-        if not self._computes and not is_setting(runner.program, values):
-            return run_shapes(runner.program, kept.fetched)
-        dump = nullcontext() if self._dump is None or kept.dumped is None else self._dump.step(request, kept.dumped)
-        with dump, around(self._exceptions, runner.program):
-            return self._compute(plan, runner, values)
-
-    def _compute(self, plan: Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
-        return runner.run(values) if self._config.track_nan == "off" else self._run_tracked(plan, runner, values)
-
-    def _tune(self, plan: Plan, values: Sequence[np.ndarray]) -> None:
-        """Tune the program for these shapes, where the session asks for it."""
-        if self._tuner is not None:
-            program, name, shapes = self._program_of(plan, values)
-            self._tuner.compile(program, name, plan.main, shapes, self._placement, self._config)
-
-    def _program_of(self, plan: Plan, values: Sequence[np.ndarray]) -> tuple[Hashable, str, tuple[tuple[int, ...], ...]]:
-        """The key of a program and its shapes, its name in files, and the shapes of its inputs."""
-        shapes = tuple(np.shape(value) for value in values)
-        number = self._record.programs.index(plan.record) + 1
-        return (self._record.name, number, shapes), f"{self._record.name} run {number}", shapes
-
-    def _ran_step(
-        self, plan: Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
-    ) -> RanStep:  # fmt: skip
-        """The record of a step for watchers."""
-        program, name, shapes = self._program_of(plan, values)
-        kept = self._schedules[runner]
-        return RanStep(
-            program, name, plan.main, shapes, self._placement, self._config, runner.program.memory, kept.order,
-            kept.variable_bytes, self._importer.source_of, partial(self._memory_for, plan),
-            turns_of(runner.program) if runner.program.loops else {}, is_issued, loop_steps,
-            untuned if self._tuner is None else self._tuner.choice,
-        )  # fmt: skip
-
-    def _memory_for(self, plan: Plan, shapes: Extents) -> MemoryPlan:
-        """The memory of a step with other shapes."""
-        made = self._compilation(plan.main, "batch")
-        made.extents, made.is_saturating = shapes, plan.is_saturating
-        return run_steps((*ON_SHAPES, *MAKE_PROGRAM), made).schedule.memory
-
-    def _run_tracked(self, plan: Plan, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
-        """A step with a look at every value; the first nodes that make a NaN go into the run log."""
-        tracker = NanTracker(raises=self._config.track_nan == "raise")
-        with observing(tracker):
-            result = runner.run(values)
-        if tracker.origins and not plan.record.nan_origins:
-            plan.record.nan_origins = [f"{origin} (step {plan.record.n_runs + 1})" for origin in tracker.origins]
-        return result
-
-    @property
-    def is_reduced(self) -> bool:
-        """Whether a precision mode changes the types of the graph."""
-        return not self._policy.is_origin
-
-    def keep_graph_types(self, note: str) -> None:
-        """Compile every later run in the types of the graph; note: a line on it for the run log."""
-        with self._lock:
-            if self.is_reduced:
-                self._policy = load_policy(replace(self._config, precision=Precision(ORIGIN)), self._chip)
-                self._plans.clear()
-                self._record.notes += (note,)
-
-    def reconfigure(self, config: RuntimeConfig) -> None:
-        """Compile every later run for other precision and fusions on the same chip; what was imported, and variables, stay."""
-        with self._lock:
-            self._config, _ = with_fusion_switches(config)
-            self._policy = load_policy(config, self._chip)
-            self._plans.clear()
-
-    def typed_graph(self, request: Request) -> Graph:
-        """A copy of the graph of a request, straight, in which each node has the type that it runs in."""
-        with self._lock:
-            made = self._compilation(self._current_plan(request).main, "types")
-            made.graph = made.graph.copied()
-            return run_steps(ASSIGN_TYPES, made).graph
-
-    def close(self) -> None:
-        """Give back the host session and all device memory."""
-        self._is_closed = True
-        self._host.close()
-        if self._dump is not None:
-            self._dump.finish()
-        self._plans.clear()
-        self._variables.clear()
-        self._arenas = ArenaPool()
-
-    def _plan_for(self, request: Request) -> Plan:
-        """The plan of a step that has begun with this; whoever asks says when it has ended."""
-        since = 0.0
-        while True:
-            with self._lock:
-                plan = self._current_plan(request)
-                if self._in_flight.begin(plan.variables):
-                    return plan
-            since = since or time.monotonic()
-            self._in_flight.wait(since)
-
-    def _current_plan(self, request: Request) -> Plan:
-        key = request, saturates(self._policy, self._config, self._chip)
-        plan = self._plans.get(key)
-        if plan is None or self._importer.is_behind():
-            with without_collection(), recorded(COMPILE):
-                if self._importer.update():
-                    self._place()
-                plan = self._plans.get(key) or self._make_plan(request, key[1])
-                self._plans[key] = plan
-        return plan
-
-    def _place(self) -> None:
-        """Decide sides anew, as the graph has grown."""
-        graph, before = self._importer.graph, self._placement.reasons
-        self._n_imports += 1
-        made = self._compilation(graph, f"import {self._n_imports}")
-        self._placement = run_steps(ON_IMPORT, made).placement
-        moved = [name for name in self._placement.reasons if name in self._placed and name not in before]
-        self._placed = set(graph.nodes)
-        if moved:
-            self._plans.clear()
-            variables = [graph[name] for name in moved if graph[name].op in VARIABLES]
-            self._in_flight.move({variable_key(node): partial(self._move_variable, node) for node in variables})
-
-    def _move_variable(self, node: Node) -> None:
-        """A variable that must go to the host takes its value along."""
-        key = variable_key(node)
-        variable = self._variables.get(key)
-        if variable is not None and variable.is_initialized:
-            self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
-            self._host.set_variable(node.name, variable.read())
-        self._variables.pop(key, None)
-
-    def _make_plan(self, request: Request, is_saturating: bool) -> Plan:
-        graph = self._importer.graph
-        resolve = self._importer.resolve
-        feeds = {value: open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
-        connections = {resolve(new): resolve(old) for old, new in request.connections}
-        fetches = [resolve(name) for name in request.fetches]
-        number = len(self._record.programs) + 1
-        made = self._compilation(graph, f"run {number}")
-        made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
-        pruned = run_steps(SELECT, made).graph
-        record = ProgramRecord(request.fetches + request.targets, trains=trains(pruned, self._importer.trainable()))
-        record.kept = KeptOfProgram() if recording() is not None else None
-        self._record.programs.append(record)
-        self._record.saturates |= is_saturating
-        variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
-        run_steps(SEGMENT, made)
-        return Plan(made.graph, self._prologue(made, record), record, is_saturating, variables, request.feeds)
-
-    def _prologue(self, request: Compilation, record: ProgramRecord) -> Runner | None:
-        """The runner of the part that has to run before the shapes of the rest are known; None where there is none."""
-        if request.prologue is None:
-            return None
-        made = self._compilation(request.prologue, f"run {len(self._record.programs)} prologue")
-        made.is_saturating = request.is_saturating
-        program = self._build(run_steps(MAKE_PROGRAM, made))
-        record.host_nodes.update(program.host_nodes)
-        return Runner(program, self._arenas)
-
-    def _runner_for(self, plan: Plan, feeds: Sequence[np.ndarray]) -> Runner:
-        shapes = tuple([np.shape(value) for value in feeds])
-        runner = plan.runners.get(shapes)
-        if runner is None:
-            with self._lock, without_collection(), recorded(COMPILE):
-                extents = plan.runners.wanted(shapes)
-                runner = plan.runners.compiled(extents)
-                if runner is None:
-                    runner = self._specialise(plan, extents)
-                    plan.record.n_dropped += plan.runners.add(extents, runner)
-        return runner
-
-    def _specialise(self, plan: Plan, extents: Extents) -> Runner:
-        record = plan.record
-        number = self._record.programs.index(record) + 1
-        made = self._compilation(plan.main, f"run {number} shapes {record.n_compilations + 1}", is_whole=True)
-        made.extents, made.is_saturating = extents, plan.is_saturating
-        model = None if self._dump is None and self._graph_files is None else load_model()
-        if model is not None and self._graph_files is not None:
-            self._graph_files.follow(model, made, partial(self._importer.text_of, made.graph.nodes))
-        program = self._build(run_steps((*ON_SHAPES, *MAKE_PROGRAM), made))
-        if model is not None and self._graph_files is not None:
-            self._graph_files.built(model, made, program, self._importer.source_of)
-        record.n_compilations += 1
-        record.host_nodes.update(program.host_nodes)
-        program.is_open = is_open(extents)
-        variable_bytes = bytes_of_variables(self._variables, made.graph)
-        if not program.is_open:  # else nobody knows yet what it will compute and store
-            note(record, program, variable_bytes)
-            if self._computes:
-                check_capacity(made.graph, program.memory, variable_bytes, self._chip)
-            over = over_pools(program.memory, variable_bytes, self._config.parameters)
-            self._record.notes += tuple(line for line in over if line not in self._record.notes)
-        if record.kept is not None:
-            keep_lines(record.kept, plan, program, self._importer)
-        runner = Runner(program, self._arenas)
-        names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
-        fetched = [made.graph.spec(value) for value in program.fetch_values]
-        self._schedules[runner] = Kept(names, fetched, variable_bytes, self._dumped(model, made, program, plan.main))
-        return runner
-
-    def _dumped(self, model: Model | None, made: Compilation, program: Program, asked: Graph) -> DumpedModel | None:
-        if self._dump is None or model is None:
-            return None
-        return self._dump.load(model, made.graph, program, asked, self._importer.graph)
-
-    def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
-        """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""
-        settings = Settings(self._config, self._chip, self._policy, self._stream_limits)
-        looks_on = observer(self._config, f"{self._record.name} {name}", is_whole)
-        return Compilation(graph, settings, self._placement, bind=self._host_calls.bind, observer=looks_on)
-
-    def _build(self, made: Compilation) -> Program:
-        program = build(made.graph, made.schedule, made.calls, State(self._variable, self._generator))
-        program.device_types, program.saturates = made.types, made.is_saturating
-        return program
-
-    def _variable(self, node: Node) -> Variable:
-        key = variable_key(node)
-        if key not in self._variables:
-            is_ref = node.op != "VarHandleOp"
-            dtype, shape = to_numpy(node.attrs["dtype"]), node.attrs.get("shape")
-            self._variables[key] = Variable.of_node(key[1], dtype, is_ref, shape, self._container)
-        return self._variables[key]
-
-    def _generator(self, name: str) -> dict[str, Any]:
-        return self._generators.setdefault(name, {})
+        super().__init__(tf_graph, session_config, config, partial(session_observers, recorder=recorder), place)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.device.variable import Variable
-from npu_runtime.dump.session_dump import DumpedModel
-from npu_runtime.events import KeptOfProgram, ProgramRecord
-from npu_runtime.executor.program import Program, Task
+from npu_runtime.events import ProgramRecord
+from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import ProgramCache, Shapes
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer.graphdef import GraphImporter
 from npu_runtime.passes.schedule.assign_streams import describe
 
 
@@ -32,16 +30,14 @@ class Request:
 
 @dataclass
 class Plan:
-    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side.
-    feeds: names of what is fed.
-    """
+    """A request pruned and partitioned; programs for the shapes met so far.  variables: that it uses, on either side."""
 
+    request: Request
     main: Graph
     prologue: Runner | None
     record: ProgramRecord
     is_saturating: bool
     variables: frozenset[Key]
-    feeds: tuple[str, ...] = ()
     runners: ProgramCache = field(init=False)
 
     def __post_init__(self) -> None:
@@ -50,23 +46,11 @@ class Plan:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of what gives a step its shapes: what is fed, and what comes out of the input pipeline."""
-        return *self.feeds, *(() if self.prologue is None else map(str, self.prologue.program.fetch_values))
+        return *self.request.feeds, *(() if self.prologue is None else map(str, self.prologue.program.fetch_values))
 
     def _meet(self, shapes: Shapes) -> None:
         """Let the run log know of shapes that are new, with the line that ran them."""
         self.record.meet(self.inputs, shapes, calling_line())
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Of a program, for watchers.  order: names of its steps.  fetched: specs of the fetches.  variable_bytes: of the session.
-    dumped: as the dump knows it, where there is one.
-    """
-
-    order: Sequence[str]
-    fetched: Sequence[Spec]
-    variable_bytes: int
-    dumped: DumpedModel | None
 
 
 def note(record: ProgramRecord, program: Program, variable_bytes: int) -> None:
@@ -79,16 +63,6 @@ def note(record: ProgramRecord, program: Program, variable_bytes: int) -> None:
     record.arena_bytes = max(record.arena_bytes, program.memory.arena_bytes)
     record.live_bytes = max(record.live_bytes, program.memory.live_bytes)
     record.variable_bytes = max(record.variable_bytes, variable_bytes)
-    if record.kept is not None:
-        record.kept.work = _work_by_op(program)
-
-
-def keep_lines(kept: KeptOfProgram, plan: Plan, program: Program, importer: GraphImporter) -> None:
-    """Keeps the lines of the user's that made the nodes and the inputs of a program, for a report."""
-    source_of, on_host = importer.source_of, program.host_nodes
-    kept.device_lines.update((node.name, source_of(node.name)) for node in plan.main if node.name not in on_host)
-    kept.host_lines.update((name, source_of(name)) for name in plan.record.host_nodes | on_host)
-    kept.input_lines.update((name, importer.lines_of_input(name)) for name in plan.inputs)
 
 
 def bytes_of_variables(variables: Mapping[Key, Variable], graph: Graph) -> int:
@@ -99,15 +73,6 @@ def bytes_of_variables(variables: Mapping[Key, Variable], graph: Graph) -> int:
             key = variable_key(node)
             n_bytes[key] = n_bytes.get(key) or Spec(node.outputs[0].shape, node.attrs["dtype"]).n_bytes
     return sum(n_bytes.values())
-
-
-def _work_by_op(program: Program) -> dict[str, float]:
-    """Floating-point operations of a step on the device by operator; of loops, a turn's."""
-    work: dict[str, float] = {}
-    for step in program.steps:
-        if isinstance(step, Task) and step.flops:
-            work[step.op] = work.get(step.op, 0.0) + step.flops
-    return work
 
 
 def open_spec(spec: Spec) -> Spec:

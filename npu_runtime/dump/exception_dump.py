@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from npu_runtime.executor.task_observers import on_failure
 from npu_runtime.graph.ir import Node
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.notices import tell
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.loaded_program import LoadedProgram
 
 OPTION = "enable_exception_dump"
 PREFIX = "exception_info."
@@ -30,15 +32,15 @@ MOST_WRITTEN = 10
 _COMMON, _LIGHT = "1", "2"
 
 
-class ExceptionDump:
+class ExceptionDump(SessionObserver):
     """kind: 1 or 2, which tells the folder.  environment: with the folders that the user has named."""
 
     def __init__(self, kind: str, environment: Mapping[str, str] = os.environ) -> None:
         self._kind, self._environment = kind, environment
 
-    def around(self, program: Program) -> AbstractContextManager[None]:
+    def around_run(self, loaded: LoadedProgram) -> AbstractContextManager[None]:
         """Around a run of a program."""
-        return on_failure(_Failures(self, program))
+        return on_failure(_Failures(self, loaded.program))
 
     def folder(self) -> tuple[Path, tuple[str, ...]]:
         """A folder that should exist, and the path below it."""
@@ -91,8 +93,3 @@ def exception_dump(parameters: Mapping[str, Any]) -> ExceptionDump | None:
     """The exception dump that a session's options ask for, None for none."""
     kind = str(parameters.get(OPTION) or "")
     return ExceptionDump(kind) if kind in (_COMMON, _LIGHT) else None
-
-
-def around(dump: ExceptionDump | None, program: Program) -> AbstractContextManager[None]:
-    """Around a run of a program, of a session with or without such dumps."""
-    return nullcontext() if dump is None else dump.around(program)

@@ -13,7 +13,6 @@ from npu_runtime.device import float_status
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.variable import Variable
 from npu_runtime.dump.dump_request import AICORE, ATOMIC, DumpRequest
-from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import Operator, Operators, Tensor
 from npu_runtime.dump.overflow_table import new_table, old_table
 from npu_runtime.dump.recorder import copies_of, results_of
@@ -21,6 +20,7 @@ from npu_runtime.dump.step_output import StepOutput
 from npu_runtime.dump.stored_values import array_of
 from npu_runtime.executor.program import HostStep, Task
 from npu_runtime.executor.task_observers import Run
+from npu_runtime.observers.models import Model
 
 MOST_RECORDED = 100
 """Overflows of a step that have files; the rest are counted.  The first ones tell most: what follows is what they have led to."""

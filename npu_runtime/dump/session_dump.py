@@ -11,24 +11,25 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
+from weakref import WeakKeyDictionary
 
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.chip import Chip
 from npu_runtime.device.device_number import device_number
 from npu_runtime.dump.dump_request import INPUT, OUTPUT, STATS, DumpRequest, requested
 from npu_runtime.dump.layers import is_chosen, left_out
-from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import Operator, Operators, operators_of
 from npu_runtime.dump.overflow_recorder import MOST_RECORDED, OverflowRecorder
 from npu_runtime.dump.recorder import Recorder
 from npu_runtime.dump.step_output import StepOutput
 from npu_runtime.dump.unreached_steps import UNREACHED
 from npu_runtime.dump.writer import WRITER
-from npu_runtime.executor.program import Program
 from npu_runtime.executor.task_observers import observing
-from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import CONSTANT
 from npu_runtime.notices import tell, tell_once
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.loaded_program import LoadedProgram, Loading
+from npu_runtime.observers.models import Model
 
 HEADER_BYTES, TABLE_BYTES = 200, 400
 """About so many bytes beside the tensors: of a header of five tensors, and of a table of statistics."""
@@ -57,22 +58,24 @@ class _Size:
     has_loops: bool
 
 
-class SessionDump:
+class SessionDump(SessionObserver):
     """request: what is dumped.  chip: that the session's programs are for."""
 
     def __init__(self, request: DumpRequest, chip: Chip) -> None:
         self.request = request
         self._chip = chip
+        self._models: WeakKeyDictionary[LoadedProgram, DumpedModel] = WeakKeyDictionary()
         self._steps: Counter[Hashable] = Counter()
         self._chosen: dict[Model, frozenset[int]] = {}
         self._without_room: set[Model] = set()
         self._lock = Lock()
 
-    def step(self, program: Hashable, model: DumpedModel) -> AbstractContextManager[None]:
+    def around_run(self, loaded: LoadedProgram) -> AbstractContextManager[None]:
         """Around the next step of a program.  A step that is not dumped is left as it is."""
+        model = self._models[loaded]
         with self._lock:
-            number = self._steps[program]
-            self._steps[program] += 1
+            number = self._steps[loaded.request]
+            self._steps[loaded.request] += 1
         if not self.request.has_step(number):
             UNREACHED.passed(self.request.steps, number + 1)
             return nullcontext()
@@ -163,12 +166,9 @@ class SessionDump:
             )
         return needed <= free
 
-    def load(self, model: Model, compiled: Graph, program: Program, asked: Graph, users: Graph) -> DumpedModel:
-        """A program for the dump.
-
-        compiled: what it was built of.  asked: the same before it was compiled.  users: the whole graph, whose names dump_layer
-        takes.
-        """
+    def loaded(self, loading: Loading, loaded: LoadedProgram) -> None:
+        """Find the operators of a program, and tell which nodes that dump_layer names are none; it takes names of the user's."""
+        model, program, compiled, users = loading.model, loaded.program, loading.made.graph, loading.users.graph
         unknown = [name for name in self.request.layers if name not in users]
         if unknown:
             tell_once(f"Data dump: dump_layer names {', '.join(unknown)}, and the graph has no such node")
@@ -179,11 +179,10 @@ class SessionDump:
                 f"Data dump: {model.name} has no files: all its operators were folded to constants when it was compiled "
                 f"({_count(n_folded, 'constant')}); feed a value, or read a variable, so that there is something to compute"
             )
-        without_file = left_out(self.request.layers, operators.all, program.host_nodes, asked, users)
-        return DumpedModel(model, operators, program.host_nodes, without_file)
+        without_file = left_out(self.request.layers, operators.all, program.host_nodes, loading.asked, users)
+        self._models[loaded] = DumpedModel(model, operators, program.host_nodes, without_file)
 
-    @staticmethod
-    def finish() -> None:
+    def close(self) -> None:
         """Wait until the files are there."""
         WRITER.flush()
 

@@ -5,43 +5,41 @@ Nothing is fetched or marked for that, so what is fused stays fused: a tensor th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import Operators, operators_of
 from npu_runtime.dump.recorder import results_of
-from npu_runtime.dump.session_dump import DumpedModel
 from npu_runtime.dump.stored_values import NOTHING, copy_of
-from npu_runtime.executor.program import HostStep, Program, Task
+from npu_runtime.executor.program import HostStep, Task
 from npu_runtime.executor.task_observers import Run, observing
-from npu_runtime.graph.ir import Graph
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 
 
-class TensorRecorder:
+class TensorRecorder(SessionObserver):
     """values: of the latest step, "node:output" of the user's graph -> array as it lies on the device.  Operators inside of
     loops run many times and are left out.
     """
 
     def __init__(self) -> None:
         self.values: dict[str, np.ndarray] = {}
+        self._operators: WeakKeyDictionary[LoadedProgram, Operators] = WeakKeyDictionary()
 
-    def load(self, model: Model, compiled: Graph, program: Program, asked: Graph, users: Graph) -> DumpedModel:
-        """A program for the recorder."""
-        return DumpedModel(model, operators_of(compiled, program), program.host_nodes, {})
+    def loaded(self, loading: Loading, loaded: LoadedProgram) -> None:
+        """Find the operators of a program."""
+        self._operators[loaded] = operators_of(loading.made.graph, loaded.program)
 
     @contextmanager
-    def step(self, program: Hashable, model: DumpedModel) -> Iterator[None]:
+    def around_run(self, loaded: LoadedProgram) -> Iterator[None]:
         """Around a step whose tensors are kept."""
         self.values = {}
-        with observing(_Observer(model.operators, self.values)):
+        with observing(_Observer(self._operators[loaded], self.values)):
             yield
-
-    def finish(self) -> None:
-        """Nothing waits to be written."""
 
 
 class _Observer:

@@ -18,12 +18,11 @@ from google.protobuf import text_format
 from npu_formats.files.lock import Busy
 from npu_formats.files.whole_file import locked, put_text
 from npu_runtime.compilation import Compilation, Observer, Step
-from npu_runtime.dump.models import Model
 from npu_runtime.dump.operators import operators_of
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.ops import CONSTANT
 from npu_runtime.graph.text import to_text
-from npu_runtime.graph_files.device_graph import SourceOf, built_model, graph_model
+from npu_runtime.graph_files.device_graph import built_model, graph_model
 from npu_runtime.graph_files.onnx_graph import onnx_model
 from npu_runtime.graph_files.request import (
     BEGIN,
@@ -39,6 +38,9 @@ from npu_runtime.graph_files.request import (
     model_folder,
 )  # fmt: skip
 from npu_runtime.notices import tell_once
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.loaded_program import Loading
+from npu_runtime.observers.models import Model
 
 _BEHIND = {"fold_constants": SHAPES, "find_constants": SHAPES, "optimise_bodies": OPTIMIZED}
 """The stage that is reached behind a step of our compiler: shapes are known, and what can be joined is."""
@@ -48,27 +50,28 @@ _PATIENCE_SECONDS = 60.0
 """How long to wait for other processes that write graphs into a folder: each writes for a second at most."""
 
 
-class GraphFiles:
-    """Of one session."""
+class GraphFiles(SessionObserver):
+    """The graph files of one session."""
 
     def __init__(self, request: GraphRequest) -> None:
         self.request = request
 
-    def follow(self, model: Model, made: Compilation, text: Callable[[], str]) -> None:
-        """Write the stages of a compilation that has not begun, beside whoever else looks on.
-
-        text: makes the text of what TensorFlow hands to the device, which is written where that is asked for.
+    def compiling(self, loading: Loading) -> None:
+        """Write the stages of a compilation that has not begun, beside whoever else looks on, and what TensorFlow hands to the
+        device, where that is asked for.
         """
+        model, made = loading.model, loading.made
         made.observer = _Stages(self, model, made.observer)
         if self.request.prints_model:
-            _put_model(model_folder(os.environ, self.request), f"TF_GeOp{model.number}", text())
+            _put_model(model_folder(os.environ, self.request), f"TF_GeOp{model.number}", loading.users.text_of(made.graph.nodes))
 
-    def built(self, model: Model, made: Compilation, program: Program, source_of: SourceOf) -> None:
+    def compiled(self, loading: Loading, program: Program) -> None:
         """Write the last stage.  Beside a dump alone, a program that had nothing for the device has none: it has no dump either.
         Of one whose operators were all folded the file says what became of them.
         """
         if BUILD not in self.request.stages:
             return
+        model, made, source_of = loading.model, loading.made, loading.users.source_of
         operators = operators_of(made.graph, program).all
         if self.request.wants_all or operators or any(node.op == CONSTANT for node in made.graph):
             self.write(model, BUILD, made, lambda: built_model(model.name, made, operators, source_of, self._with_weights))

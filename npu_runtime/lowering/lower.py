@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from npu_runtime.cost.choice import Choice
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
@@ -49,6 +50,14 @@ class LoweredTask:
     def name(self) -> str:
         """The members' names one after another.  Source: the graph engine's names of fused operators."""
         return "".join(op.name for op in self.ops)
+
+
+Choose = Callable[[LoweredTask, Chip], Choice | None]
+"""choose(task, chip): what tuning has chosen for a task, None for the default."""
+
+
+def untuned(task: LoweredTask, chip: Chip) -> None:
+    """Every task has its default."""
 
 
 def makers(tasks: Sequence[LoweredTask]) -> dict[Tensor, int]:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from npu_runtime.device.chip import Chip
 from npu_runtime.errors import DeviceError
 from npu_runtime.graph.ops import FEED
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.passes.fuse.recurrent_verdicts import shared_verdicts
 from npu_runtime.prediction.chip_step import StepCompiler
 from npu_runtime.simulation.device_compiler import Target
-from npu_runtime.simulation.ran_step import RanStep
 
 MOST_COMPILATIONS = 20
 """Compilations that the search for the largest batch may take, each as long as the first of the script."""

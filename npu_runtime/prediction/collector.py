@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from npu_formats.environment import TF2NPU_PREDICT
 from npu_formats.predict import PredictionRequest, read_request
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.prediction.step_document import document_of
 from npu_runtime.prediction.stop import listen
 from npu_runtime.prediction.training_steps import MetBatches, TrainingSteps, put_document
 from npu_runtime.simulation.compiled_model import Ranks
-from npu_runtime.simulation.ran_step import RanStep
 
 
-class PredictionCollector:
+class PredictionCollector(SessionObserver):
     """request: what is asked for.  rank: of this process; only rank 0 writes."""
 
     def __init__(self, request: PredictionRequest, ranks: Ranks, rank: int = 0) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_runtime.simulation.ran_step import RanStep
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.simulation.run_record import Iteration
 
 MOST_POINTS = 500

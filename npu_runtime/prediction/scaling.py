@@ -12,11 +12,11 @@ from typing import Any
 
 from npu_runtime.cost.collective import RANKS_A_SERVER, CollectiveTime, collective_time
 from npu_runtime.lowering.chip_graph import COLLECTIVE
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
 from npu_runtime.prediction.data_parallel import as_data_parallel, has_collectives
 from npu_runtime.simulation.compiled_model import Ranks
 from npu_runtime.simulation.device_compiler import Target
-from npu_runtime.simulation.ran_step import RanStep
 
 ENOUGH = 0.95
 """The efficiency from which on the devices' own computing is said to limit them: the rest is less than the model errs by."""

@@ -8,7 +8,9 @@ from typing import Any
 
 from npu_formats.predict import PredictionRequest
 from npu_runtime.device.chip import Chip, chip_names, load_chip
+from npu_runtime.lowering.lower import untuned
 from npu_runtime.met_shapes import SHOWN_SHAPES
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.prediction.advice import MIXED, Adviser
 from npu_runtime.prediction.batches import OtherBatches
 from npu_runtime.prediction.chip_step import ChipStep, StepCompiler
@@ -16,9 +18,8 @@ from npu_runtime.prediction.memory_curve import memory_curve
 from npu_runtime.prediction.scaling import scaling_of, step_of_ranks
 from npu_runtime.prediction.shares import shares_of
 from npu_runtime.prediction.training_steps import Shapes
-from npu_runtime.simulation.compiled_model import Ranks, untuned
+from npu_runtime.simulation.compiled_model import Ranks
 from npu_runtime.simulation.device_compiler import Target
-from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.simulation.run_record import TaskRun, TensorDescription
 
 VERSION = "1.0"

@@ -18,8 +18,8 @@ from typing import Any
 from npu_formats.files.whole_file import put_text
 from npu_runtime.analysis.training_updates import is_training_update
 from npu_runtime.graph.ir import Graph
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.prediction.stop import stop
-from npu_runtime.simulation.ran_step import RanStep
 
 PATIENCE = 4
 """How many times the steps that are wanted may pass while shapes change: enough for one batch of another size at the end of each

@@ -11,6 +11,8 @@ from typing import Any
 from npu_runtime.device.chip import load_chip
 from npu_runtime.device.device_number import device_number, number_in
 from npu_runtime.notices import tell, tell_once
+from npu_runtime.observers.base import OF_ALL_SESSIONS, SessionObserver
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.process_end import at_process_end
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.profiling_request import ProfilingRequest, requested
@@ -18,14 +20,11 @@ from npu_runtime.simulation.buffers import buffers_of
 from npu_runtime.simulation.compiled_model import CompiledModel, Ranks, compile_model
 from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.device_compiler import Target, lower_for
-from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.simulation.run_record import ModelRun
 
 
-class ProfileWatcher:
+class ProfileWatcher(SessionObserver):
     """One profile of one process.  device: there from the first step on.  models: that it has loaded, by program."""
-
-    computes = True
 
     def __init__(self, request: ProfilingRequest, environment: Mapping[str, str]) -> None:
         n_ranks = number_in(environment, "RANK_SIZE", 1)
@@ -113,18 +112,22 @@ _BLOCK: list[ProfileWatcher] = []
 
 def begin_block(request: ProfilingRequest) -> None:
     """Profile the steps of all sessions until `end_block`."""
-    _BLOCK[:] = [ProfileWatcher(request, os.environ)]
+    _leave_block()
+    _BLOCK.append(ProfileWatcher(request, os.environ))
+    OF_ALL_SESSIONS.extend(_BLOCK)
 
 
 def end_block() -> None:
     """Write the profile of the block."""
-    while _BLOCK:
-        _BLOCK.pop().write()
+    for watcher in _leave_block():
+        watcher.write()
 
 
-def block_watchers() -> Sequence[ProfileWatcher]:
-    """That of the block, if runs are inside of one."""
-    return _BLOCK
+def _leave_block() -> Sequence[ProfileWatcher]:
+    left = tuple(_BLOCK)
+    _BLOCK.clear()
+    OF_ALL_SESSIONS[:] = [one for one in OF_ALL_SESSIONS if one not in left]
+    return left
 
 
 def write_profiles() -> None:

@@ -12,10 +12,10 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
 from tensorflow.core.framework import graph_pb2
 
-from npu_runtime.dump import models
 from npu_runtime.graph_files import files
 from npu_runtime.graph_files.messages import ModelDef, OnnxModel
 from npu_runtime.graph_files.request import requested
+from npu_runtime.observers import models
 from tests import fork_server
 from tests.runtime.device import device_session
 from tests.shim.conftest import plain_environment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,11 +13,11 @@ from npu_formats.files.whole_file import OWN_FILE, put_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.cost.choice import Choice
 from npu_runtime.device.chip import Chip
-from npu_runtime.graph.ir import Graph
 from npu_runtime.kernels.algorithm_choice import set_tuner
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.notices import tell, tell_once
-from npu_runtime.passes.place.placement import Placement
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.ran_step import ProgramStep
 from npu_runtime.simulation.device_compiler import Target, lower_for
 from npu_runtime.tuning.bank.machine_bank import MachineBank
 from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
@@ -27,10 +27,8 @@ from npu_runtime.tuning.programs.result_files import aoe_result, aoe_result_name
 from npu_runtime.tuning.programs.rules import BANK, DEFAULT
 from npu_runtime.tuning.programs.tuning_request import TuningRequest, requested
 
-Shapes = Sequence[tuple[int, ...]]
 
-
-class SessionTuner:
+class SessionTuner(SessionObserver):
     """Tunes the programs of sessions that ask for the same.  programs: what came of each, in order.
 
     kernels: chooses the algorithms of the simulated device's own kernels for this machine.
@@ -50,19 +48,14 @@ class SessionTuner:
         """The choice that a task is compiled with on a chip; None for the default."""
         return self.tuner.choice(task, chip)
 
-    def compile(
-        self, program: Hashable, name: str, graph: Graph, shapes: Shapes, placement: Placement, config: RuntimeConfig
-    ) -> None:  # fmt: skip
-        """Tune a program for these shapes, at its first run with them.
-
-        program: tells it and its shapes from others.  name: for files.  graph: pruned for the request, not yet compiled.
-        """
+    def before(self, step: ProgramStep) -> None:
+        """Tune a program for the shapes of its inputs, at its first run with them."""
         with self._lock:
-            if program in self._met:
+            if step.program in self._met:
                 return
-            self._met.add(program)
-            lowered = lower_for(graph, shapes, placement, config, Target(self.chip))
-            made = self.tuner.tune(name, lowered.tasks)
+            self._met.add(step.program)
+            lowered = lower_for(step.graph, step.shapes, step.placement, step.config, Target(self.chip))
+            made = self.tuner.tune(step.name, lowered.tasks)
             if made.outcomes:
                 self.programs.append(made)
                 self._write(made)

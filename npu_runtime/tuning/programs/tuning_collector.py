@@ -10,9 +10,10 @@ from typing import Any
 
 from npu_formats.environment import TF2NPU_TUNE
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.prediction.stop import listen
 from npu_runtime.prediction.training_steps import TrainingSteps, put_document
-from npu_runtime.simulation.ran_step import RanStep
 from npu_runtime.tuning.programs.outcome import Outcome
 from npu_runtime.tuning.programs.program_tuner import TunedProgram
 from npu_runtime.tuning.programs.session_tuner import SessionTuner, tuners
@@ -38,10 +39,8 @@ def read_command(environment: Mapping[str, str]) -> TuneCommand | None:
         raise InvalidArgument(f"{TF2NPU_TUNE} is no request of tf2npu tune: unset it") from None
 
 
-class TuningCollector:
+class TuningCollector(SessionObserver):
     """Counts the steps of training programs, and ends the script behind the last."""
-
-    computes = True
 
     def __init__(self, command: TuneCommand) -> None:
         self.command = command
