@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from tf2npu.toml_document import tomllib
+from npu_formats.toml_document import tomllib
 
 ROOT = Path(__file__).parents[1]
 FIGURES = Path(__file__).with_name("layout.toml")

@@ -19,8 +19,8 @@ from benchmarks.models.model import Model
 from npu_runtime.observers.base import Observers
 from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.profiler.profile_watcher import ProfileWatcher
-from npu_runtime.profiler.profiling_options import ProfilingOptions
-from npu_runtime.profiler.profiling_request import ProfilingRequest
+from npu_runtime.profiler.request import ProfilingRequest
+from npu_runtime.profiler.settings import ProfilingOptions
 from tests.runtime.device import device_of, device_session
 
 MOST_PERCENT = 3.0

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from npu_runtime.cost.choice import Choice
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.events import ProgramRecord
 from npu_runtime.executor.program import Program
 from npu_runtime.lowering.lower import Choose, LoweredTask, untuned

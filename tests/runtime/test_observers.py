@@ -11,7 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.config import load_config
-from npu_runtime.device.chip import load_chip
+from npu_formats.device.chip import load_chip
 from npu_runtime.device_session import ObservedSession
 from npu_runtime.lowering.lower import untuned
 from npu_runtime.observers.base import OF_ALL_SESSIONS, Observers, SessionObserver

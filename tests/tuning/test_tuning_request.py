@@ -17,9 +17,9 @@ from npu_runtime.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
 from npu_runtime.tuning.programs.sharing import NoBank, own_banks
 from npu_runtime.tuning.programs.tuning_request import requested
 from tests.tuning.tasks import product_task
-from tf2npu import tuning_command
+from tf2npu.commands import tune as tuning
+from tf2npu.commands.tune import export_bank, merge_banks, show_bank, tune
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.tuning_command import export_bank, merge_banks, show_bank, tune
 
 CORES = len(os.sched_getaffinity(0))
 
@@ -84,7 +84,7 @@ def test_without_a_place_for_the_bank_nothing_is_tuned(nameless):
                 lambda: tune([__file__], soc="Ascend910A", mode="GA", devices=1, steps=1, json_file=None)],
 )  # fmt: skip
 def test_commands_refuse_to_work_on_a_bank_without_a_place(nameless, command, monkeypatch):
-    monkeypatch.setattr(tuning_command, "_loaded", lambda path: {})
+    monkeypatch.setattr(tuning, "_loaded", lambda path: {})
     with pytest.raises(RefusedRequest, match="TUNE_BANK_PATH"):
         command()
 

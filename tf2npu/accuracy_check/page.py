@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2 import Environment
 
+from npu_formats.escape import visible
 from tf2npu import prediction
 from tf2npu.accuracy_check import node_table, sentences, verdicts
 from tf2npu.accuracy_check.change_files import names_by_label
@@ -21,7 +22,6 @@ from tf2npu.accuracy_check.curves import HEIGHT, WIDTH, picture
 from tf2npu.accuracy_check.figures import loss_text, share_text
 from tf2npu.accuracy_check.record import Record, Run
 from tf2npu.comparison.texts import Texts
-from tf2npu.report.escape import visible
 from tf2npu.report.html.code_table import seen, told
 from tf2npu.report.html.standalone import as_data, standalone_environment
 

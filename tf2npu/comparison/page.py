@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2 import Environment
 
+from npu_formats.escape import visible
 from tf2npu import prediction
 from tf2npu.comparison.as_text import inputs_of, place_of
 from tf2npu.comparison.comparison import Comparison
@@ -22,7 +23,6 @@ from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.texts import Texts
 from tf2npu.comparison.verdicts import AGREES, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED, ROUNDING
-from tf2npu.report.escape import visible
 from tf2npu.report.html.code_table import seen
 from tf2npu.report.html.standalone import as_data, standalone_environment
 

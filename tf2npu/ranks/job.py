@@ -13,11 +13,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from npu_formats.ranks.shared_folder import shared_folder
 from tf2npu.ranks.process import Process, Rank
 from tf2npu.ranks.process_control import signals_to
 from tf2npu.ranks.rank_output import Output
 from tf2npu.ranks.rank_table import rank_table
-from tf2npu.ranks.shared_folder import shared_folder
 
 LOOK_SECONDS = 0.05
 """Seconds between two looks at which ranks have ended."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from npu_formats.device.chip import chip_names, load_chip
 from npu_formats.files.whole_file import read_bounded
 from npu_runtime.cost.choice import choice_of, cost_with
-from npu_runtime.device.chip import chip_names, load_chip
 from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.tuning.bank.document import MOST_BYTES, Damaged, need, parse, render
 from npu_runtime.tuning.bank.operator_bank import OPERATORS, bank_folder, custom_file

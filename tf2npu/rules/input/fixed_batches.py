@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.dataset_context import (
+from tf2npu.rules.facts.pipelines.dataset_context import (
     Context,
     context_of,
     feeds_evaluation,
@@ -14,7 +14,7 @@ from tf2npu.rules.facts.dataset_context import (
     is_named_for_evaluation,
     smallest_size,
 )
-from tf2npu.rules.facts.dataset_feeds import fed_element
+from tf2npu.rules.facts.pipelines.dataset_feeds import fed_element
 from tf2npu.scanner.sites import Call
 
 _DATASET = "tensorflow.data.Dataset()"

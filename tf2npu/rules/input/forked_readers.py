@@ -6,7 +6,7 @@ import re
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.open_sessions import is_session_open
+from tf2npu.rules.facts.sessions.open_sessions import is_session_open
 from tf2npu.scanner.sites import Call
 
 _DONE_WHEN = "`tf2npu run` reads all data with its processes, and comes to the end."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
 from tf2npu.rules.facts.written_code import called, can_be_repeated, given
 from tf2npu.scanner.sites import Call
 

@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
 from tf2npu.scanner.sites import Call, Site
 
 _WHY = "The NPU computes in float32 and float16: ops on float64 or complex numbers stay on the host and cut the graph."

@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.config import Config, Target
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.session_config_2021 import guide_session
+from tf2npu.rules.facts.sessions.session_config_2021 import guide_session
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
 
