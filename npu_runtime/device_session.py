@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from npu_formats.device.chip import Chip
 from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.analysis.training_updates import trains
@@ -23,7 +24,6 @@ from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, wi
 from npu_runtime.compiler import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig, chip_of
 from npu_runtime.device import float_status
-from npu_formats.device.chip import Chip
 from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped

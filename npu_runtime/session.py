@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from npu_runtime.config import RuntimeConfig
 from npu_formats.device.chip import Chip
+from npu_runtime.config import RuntimeConfig
 from npu_runtime.device_session import ObservedSession, run_log
 from npu_runtime.dump.exception_dump import exception_dump
 from npu_runtime.dump.session_dump import session_dump

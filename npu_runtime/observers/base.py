@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from npu_runtime.cost.choice import Choice
 from npu_formats.device.chip import Chip
+from npu_runtime.cost.choice import Choice
 from npu_runtime.events import ProgramRecord
 from npu_runtime.executor.program import Program
 from npu_runtime.lowering.lower import Choose, LoweredTask, untuned

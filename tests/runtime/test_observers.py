@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.config import load_config
 from npu_formats.device.chip import load_chip
+from npu_runtime.config import load_config
 from npu_runtime.device_session import ObservedSession
 from npu_runtime.lowering.lower import untuned
 from npu_runtime.observers.base import OF_ALL_SESSIONS, Observers, SessionObserver
