@@ -29,7 +29,6 @@ from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition
-from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity, over_pools
@@ -53,6 +52,7 @@ from npu_runtime.observers.ran_step import ProgramStep, RanStep
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.session_plan import Plan, Request, bytes_of_variables, note, open_spec
+from npu_runtime.trace.run_log import ProgramRecord, RunLog
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.device.variable import Variable
-from npu_runtime.events import ProgramRecord
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import ProgramCache, Shapes
 from npu_runtime.executor.run import Runner
@@ -15,6 +14,7 @@ from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
 from npu_runtime.passes.schedule.assign_streams import describe
+from npu_runtime.trace.run_log import ProgramRecord
 
 
 @dataclass(frozen=True)

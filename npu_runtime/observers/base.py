@@ -13,11 +13,11 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from npu_formats.device.chip import Chip
 from npu_runtime.cost.choice import Choice
-from npu_runtime.events import ProgramRecord
 from npu_runtime.executor.program import Program
 from npu_runtime.lowering.lower import Choose, LoweredTask, untuned
 from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 from npu_runtime.observers.ran_step import ProgramStep, RanStep
+from npu_runtime.trace.run_log import ProgramRecord
 
 HostFunction = Callable[[Any], Any]
 """Runs a call of the host: values that it is fed -> values that it gives back."""

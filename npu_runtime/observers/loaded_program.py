@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Protocol
 
 from npu_runtime.compilation import Compilation
-from npu_runtime.events import ProgramRecord
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.spec import Spec
 from npu_runtime.observers.models import Model, load_model
+from npu_runtime.trace.run_log import ProgramRecord
 
 
 class UserGraph(Protocol):

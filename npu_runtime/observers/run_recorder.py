@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from npu_runtime.events import KeptOfProgram, ProgramRecord
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.observers.base import HostFunction, SessionObserver
 from npu_runtime.observers.loaded_program import LoadedProgram, Loading
-from npu_runtime.run_recording import COMPILE, Recording, recording
+from npu_runtime.trace.run_log import KeptOfProgram, ProgramRecord
+from npu_runtime.trace.timeline import COMPILE, Recording, recording
 
 
 class RunRecorder(SessionObserver):

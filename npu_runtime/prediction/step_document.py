@@ -9,7 +9,6 @@ from typing import Any
 from npu_formats.device.chip import Chip, chip_names, load_chip
 from npu_formats.predict import PredictionRequest
 from npu_runtime.lowering.lower import untuned
-from npu_runtime.met_shapes import SHOWN_SHAPES
 from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.prediction.advice import MIXED, Adviser
 from npu_runtime.prediction.batches import OtherBatches
@@ -21,6 +20,7 @@ from npu_runtime.prediction.training_steps import Shapes
 from npu_runtime.simulation.compiled_model import Ranks
 from npu_runtime.simulation.device_compiler import Target
 from npu_runtime.simulation.run_record import TaskRun, TensorDescription
+from npu_runtime.trace.shapes import SHOWN_SHAPES
 
 VERSION = "1.0"
 MODEL_ERROR = 0.16

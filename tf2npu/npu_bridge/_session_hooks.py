@@ -33,9 +33,9 @@ from npu_runtime.errors import DeviceError
 from npu_runtime.importer.functions import MARK
 from npu_runtime.importer.host import HOST_SIDE_MARK
 from npu_runtime.prediction.collector import prepare
-from npu_runtime.run_evidence import document as evidence
-from npu_runtime.run_recording import recording
 from npu_runtime.session import DeviceSession, Request, run_log
+from npu_runtime.trace.evidence import document as evidence
+from npu_runtime.trace.timeline import recording
 
 OPTIMIZER_NAME = "NpuOptimizer"
 

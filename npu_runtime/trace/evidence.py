@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from npu_runtime.analysis.host_only_ops import is_by_nature
-from npu_runtime.events import KeptOfProgram, ProgramRecord, RunLog, kind_of_reason
-from npu_runtime.met_shapes import shown_shapes
+from npu_runtime.trace.run_log import KeptOfProgram, ProgramRecord, RunLog, kind_of_reason
+from npu_runtime.trace.shapes import shown_shapes
 
 MOST_OPERATORS = 15
 """Operators whose work is told by name; the rest is added up."""

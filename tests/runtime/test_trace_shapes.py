@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.met_shapes import MOST_SHAPES, MetShapes, document, lines
 from npu_runtime.session import run_log
+from npu_runtime.trace.shapes import MOST_SHAPES, MetShapes, document, lines
 from tests.runtime.device import device_session
 
 

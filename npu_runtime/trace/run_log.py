@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-from npu_runtime import met_shapes
-from npu_runtime.kept_numbers import Curve, keep
-from npu_runtime.met_shapes import MetShapes, Shape
+from npu_runtime.trace import shapes
+from npu_runtime.trace.scalars import Curve, keep
+from npu_runtime.trace.shapes import MetShapes, Shape
 
 
 @dataclass
@@ -177,7 +177,7 @@ class RunLog:
             "uncounted_nodes": max((program.n_uncounted for program in programs), default=0),
             "recompilations": sum(max(0, program.n_compilations - 1) for program in programs),
             "new_shapes": sum(max(0, program.n_shapes - 1) for program in programs),
-            "shape_changes": met_shapes.document(_inputs(programs)),
+            "shape_changes": shapes.document(_inputs(programs)),
             "precision": self._precision_lines(ran),
             "tuning": self.tuning(),
             "host_nodes": [
@@ -216,7 +216,7 @@ class RunLog:
             + _not_counted(max(program.n_uncounted for program in programs))
             + _recompiled(programs)
         ]
-        lines += [f"  {line}" for line in met_shapes.lines(_inputs(programs))]
+        lines += [f"  {line}" for line in shapes.lines(_inputs(programs))]
         ran = [session for session in self.sessions if any(program.n_runs for program in session.programs)]
         lines += [f"  {line}" for line in self._precision_lines(ran)]
         lines += [f"  NaN first comes from {line}" for program in programs for line in program.nan_origins]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_formats.environment import TF2NPU_RECORD
-from npu_runtime import run_recording
-from npu_runtime.events import KeptOfProgram, ProgramRecord
-from npu_runtime.kept_numbers import MOST_NUMBERS, MOST_POINTS, Curve, keep
 from npu_runtime.observers.run_recorder import run_recorder
-from npu_runtime.run_recording import COMPILE, DEVICE, HOST, MOST_SPANS, STREAMS, WAITING, Recording, Spans
+from npu_runtime.trace import timeline
+from npu_runtime.trace.run_log import KeptOfProgram, ProgramRecord
+from npu_runtime.trace.scalars import MOST_NUMBERS, MOST_POINTS, Curve, keep
+from npu_runtime.trace.timeline import COMPILE, DEVICE, HOST, MOST_SPANS, STREAMS, WAITING, Recording, Spans
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 10)), max_size=600))
@@ -49,9 +49,9 @@ def test_a_step_belongs_to_the_device_but_for_what_others_did():
 
 def test_nothing_is_kept_where_nobody_asks(monkeypatch):
     monkeypatch.delenv(TF2NPU_RECORD, raising=False)
-    run_recording.recording.cache_clear()
+    timeline.recording.cache_clear()
     assert run_recorder() is None
-    run_recording.recording.cache_clear()
+    timeline.recording.cache_clear()
 
 
 def test_a_curve_keeps_its_ends_and_some_of_its_steps():
