@@ -20,7 +20,7 @@ from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.task_observers import on_failure
 from npu_runtime.graph.ir import Node
 from npu_runtime.graph.ops import WHILE
-from npu_runtime.notices import tell
+from npu_runtime.log import tell
 from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.loaded_program import LoadedProgram
 

@@ -26,7 +26,7 @@ from npu_runtime.dump.unreached_steps import UNREACHED
 from npu_runtime.dump.writer import WRITER
 from npu_runtime.executor.task_observers import observing
 from npu_runtime.graph.ops import CONSTANT
-from npu_runtime.notices import tell, tell_once
+from npu_runtime.log import tell, tell_once
 from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 from npu_runtime.observers.models import Model

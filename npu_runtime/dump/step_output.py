@@ -14,7 +14,7 @@ from npu_formats.vendor.dump_file import ND, NHWC, header_bytes, pieces
 from npu_runtime.dump.operators import Operator, Tensor
 from npu_runtime.dump.step_folder import StepFolder
 from npu_runtime.dump.writer import WRITER
-from npu_runtime.notices import tell_once
+from npu_runtime.log import tell_once
 
 _SPECIAL = re.compile(r"[./\\ ]")
 """Signs that become "_" in the parts of a name.  Source: the documents of the data dump."""

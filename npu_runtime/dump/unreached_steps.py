@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from threading import Lock
 
-from npu_runtime.notices import tell_once
-from npu_runtime.process_end import at_process_end
+from npu_runtime.exit_handlers import at_process_end
+from npu_runtime.log import tell_once
 
 Steps = tuple[tuple[int, int], ...]
 """First and last step of each range."""

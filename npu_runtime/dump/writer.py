@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Condition, Thread
 
-from npu_runtime.notices import tell_once
-from npu_runtime.process_end import at_process_end
+from npu_runtime.exit_handlers import at_process_end
+from npu_runtime.log import tell_once
 
 MOST_WAITING_BYTES = 256 << 20
 """Bytes that may wait to be written: more would be memory that the user's training does without."""

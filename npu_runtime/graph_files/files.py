@@ -37,7 +37,7 @@ from npu_runtime.graph_files.request import (
     GraphRequest,
     model_folder,
 )  # fmt: skip
-from npu_runtime.notices import tell_once
+from npu_runtime.log import tell_once
 from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.loaded_program import Loading
 from npu_runtime.observers.models import Model

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from npu_runtime.graph_files.request import requested
-from npu_runtime.notices import tell_once
+from npu_runtime.log import tell_once
 
 if TYPE_CHECKING:
     from npu_runtime.graph_files.files import GraphFiles

@@ -10,10 +10,10 @@ from typing import Any
 
 from npu_formats.device.chip import load_chip
 from npu_runtime.device.device_number import device_number, number_in
-from npu_runtime.notices import tell, tell_once
+from npu_runtime.exit_handlers import at_process_end
+from npu_runtime.log import tell, tell_once
 from npu_runtime.observers.base import OF_ALL_SESSIONS, SessionObserver
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.process_end import at_process_end
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.request import ProfilingRequest, requested
 from npu_runtime.simulation.buffers import buffers_of

@@ -14,8 +14,8 @@ from npu_formats.files.whole_file import OWN_FILE, put_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.cost.choice import Choice
 from npu_runtime.kernels.algorithm_choice import set_tuner
+from npu_runtime.log import tell, tell_once
 from npu_runtime.lowering.lower import LoweredTask
-from npu_runtime.notices import tell, tell_once
 from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.ran_step import ProgramStep
 from npu_runtime.simulation.device_compiler import Target, lower_for

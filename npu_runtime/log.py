@@ -1,4 +1,4 @@
-"""Lines on stderr while a process runs, for what cannot wait until its end."""
+"""The log on stderr while a process runs, for what cannot wait until the run log at its end."""
 
 from __future__ import annotations
 
