@@ -40,9 +40,9 @@ from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.host_calls import HostCalls
-from npu_runtime.importer.devices import Devices
-from npu_runtime.importer.graphdef import GraphImporter
-from npu_runtime.importer.host import HostSide
+from npu_runtime.importers.tensorflow.devices import Devices
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.host import HostSide
 from npu_runtime.instrumentation import observer
 from npu_runtime.interrupts import Interrupts
 from npu_runtime.kernels.algorithm_choice import save_choices

@@ -9,9 +9,9 @@ from npu_runtime.executor.build import HostBinding
 from npu_runtime.executor.watch import timeout_ms
 from npu_runtime.graph.ir import Graph, Value
 from npu_runtime.graph.ops import HostCall
-from npu_runtime.importer.graphdef import GraphImporter
-from npu_runtime.importer.host import HostSide
-from npu_runtime.importer.host_boundary import can_cross, read_outside, with_handle_sources
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.host import HostSide
+from npu_runtime.importers.tensorflow.host_boundary import can_cross, read_outside, with_handle_sources
 from npu_runtime.observers.base import Observers
 from npu_runtime.passes.place.placement import Placement
 

@@ -23,7 +23,7 @@ from recorder import Recorder
 from tensorflow.python.framework import dtypes
 
 import npu_runtime.session
-from npu_runtime.importer.host import HOST_CALL_OBSERVERS
+from npu_runtime.importers.tensorflow.host import HOST_CALL_OBSERVERS
 from npu_runtime.session import run_log
 
 LABEL = re.compile(r" = (\w+)\(")  # the trace calls a node `name = Op(inputs)`

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from npu_runtime.analysis.host_values import is_free_constant, is_handle_source, is_virtual, variable_shown
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, VARIABLES
-from npu_runtime.importer.host import through_switches
+from npu_runtime.importers.tensorflow.host import through_switches
 
 
 def with_handle_sources(graph: Graph, names: Sequence[str]) -> list[str]:

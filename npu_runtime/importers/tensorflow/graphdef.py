@@ -17,11 +17,11 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import ENTERS, NOT_COMPILED, SWITCHES
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.importer.devices import Devices
-from npu_runtime.importer.functions import MARK, Inliner, device_op
-from npu_runtime.importer.input_lines import lines_of_input
-from npu_runtime.importer.source_lines import users_line
-from npu_runtime.importer.tensor_specs import import_spec
+from npu_runtime.importers.tensorflow.devices import Devices
+from npu_runtime.importers.tensorflow.functions import MARK, Inliner, device_op
+from npu_runtime.importers.tensorflow.input_lines import lines_of_input
+from npu_runtime.importers.tensorflow.source_lines import users_line
+from npu_runtime.importers.tensorflow.tensor_specs import import_spec
 from npu_runtime.kernels.control.variants import ADD_VARIANTS, ZERO_VARIANTS
 
 _INPUT = re.compile(r"^(?P<node>[^:^]+)(?::(?P<index>\d+))?$")

@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 from tensorflow.python.ops import gradients_util
 
 from npu_runtime.graph.ops import NOT_LOWERED
-from npu_runtime.importer.inline_call import Expansion
+from npu_runtime.importers.tensorflow.inline_call import Expansion
 
 GRADIENT = "SymbolicGradient"
 

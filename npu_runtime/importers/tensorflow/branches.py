@@ -12,7 +12,7 @@ import numpy as np
 from npu_runtime.graph.ir import Value
 from npu_runtime.graph.ops import HANDLES
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer.inline_call import TRUTH, Expansion
+from npu_runtime.importers.tensorflow.inline_call import TRUTH, Expansion
 
 IFS = frozenset({"If", "StatelessIf"})
 CASES = frozenset({"Case", "StatelessCase"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from npu_runtime.importer.source_lines import users_line
+from npu_runtime.importers.tensorflow.source_lines import users_line
 
 _MAKES_ITERATOR = "MakeIterator"
 _ONE_SHOT = "OneShotIterator"

@@ -18,8 +18,8 @@ from tensorflow.python.framework import function_def_to_graph, tensor_shape
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, NOT_LOWERED
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer import branches, symbolic_gradients, while_loops
-from npu_runtime.importer.inline_call import MARK, Expansion, inner_name
+from npu_runtime.importers.tensorflow import branches, symbolic_gradients, while_loops
+from npu_runtime.importers.tensorflow.inline_call import MARK, Expansion, inner_name
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.place.placement import reason_for_host
 

@@ -23,7 +23,7 @@ from npu_runtime.analysis.variable_writers import shows_variable
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
-from npu_runtime.importer.caller_thread import FasterWay, may_run_in_caller
+from npu_runtime.importers.tensorflow.caller_thread import FasterWay, may_run_in_caller
 
 HOST_CALL_OBSERVERS: list[Callable[[Any], None]] = []
 """Called with the RunMetadata of every host call made by a callable that was built while the list was not empty."""

@@ -13,7 +13,7 @@ from tensorflow.python.framework import dtypes, tensor_util
 from npu_runtime.graph.ir import Node, Value
 from npu_runtime.graph.ops import HANDLES, SWITCHES
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importer.tensor_specs import import_spec
+from npu_runtime.importers.tensorflow.tensor_specs import import_spec
 
 MARK = "/inlined/"
 """What stands between the name of a call and the name of a node made for it."""
