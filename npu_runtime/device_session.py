@@ -20,8 +20,9 @@ from npu_formats.device.chip import Chip
 from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.analysis.training_updates import trains
-from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
-from npu_runtime.compiler import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
+from npu_runtime.compiler.compilation import Compilation, Settings, Wanted, run_steps, without_collection
+from npu_runtime.compiler.instrumentation import observer
+from npu_runtime.compiler.pipeline import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig, chip_of
 from npu_runtime.device import float_status
 from npu_runtime.device.engines import stream_limits
@@ -43,7 +44,6 @@ from npu_runtime.host_calls import HostCalls
 from npu_runtime.importers.tensorflow.devices import Devices
 from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.importers.tensorflow.host import HostSide
-from npu_runtime.instrumentation import observer
 from npu_runtime.interrupts import Interrupts
 from npu_runtime.kernels.algorithm_choice import save_choices
 from npu_runtime.observers.base import Observers, SessionObserver

@@ -17,7 +17,7 @@ from google.protobuf import text_format
 
 from npu_formats.files.lock import Busy
 from npu_formats.files.whole_file import locked, put_text
-from npu_runtime.compilation import Compilation, Observer, Step
+from npu_runtime.compiler.compilation import Compilation, Observer, Step
 from npu_runtime.dump.operators import operators_of
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.ops import CONSTANT

@@ -68,7 +68,7 @@ def makers(tasks: Sequence[LoweredTask]) -> dict[Tensor, int]:
 def lower(graph: Graph, chip: Chip) -> list[LoweredTask]:
     """The tasks of a graph whose types are assigned and which no pass has fused, in an order of execution.
 
-    graph: what `compiler.SIMPLIFY` leaves, its shapes known.  Neither the graph nor its nodes are changed.
+    graph: what `pipeline.SIMPLIFY` leaves, its shapes known.  Neither the graph nor its nodes are changed.
     """
     selected, fetched = select_ops(graph, chip, graph.fetches)
     split_normalization(selected)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from npu_runtime.compilation import Compilation
+from npu_runtime.compiler.compilation import Compilation
 from npu_runtime.executor.program import Program
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.spec import Spec

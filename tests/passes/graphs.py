@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from hypothesis import strategies as st
 
-from npu_runtime.compiler import FUSE, SIMPLIFY
+from npu_runtime.compiler.pipeline import FUSE, SIMPLIFY
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec

@@ -12,8 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 import npu_runtime.passes
-from npu_runtime.compilation import Compilation, Step, check_order, step
-from npu_runtime.compiler import ON_IMPORT, STEPS
+from npu_runtime.compiler.compilation import Compilation, Step, check_order, step
+from npu_runtime.compiler.pipeline import ON_IMPORT, STEPS
 from npu_runtime.graph.ir import Graph, Value
 from npu_runtime.passes.base import Pass
 from tests.passes.graphs import imported, run_passes

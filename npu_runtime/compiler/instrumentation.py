@@ -8,7 +8,7 @@ from pathlib import Path
 
 from npu_formats.files.whole_file import put_text
 from npu_runtime.analysis.device_types import type_remark
-from npu_runtime.compilation import Compilation, Observer, Step, graph_text, streams_text
+from npu_runtime.compiler.compilation import Compilation, Observer, Step, graph_text, streams_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.graph.text import to_text
