@@ -1,7 +1,7 @@
 """What an observer of a session may look at: `SessionObserver` has a method for each moment, and `Observers` calls them in order.
 
 A tool that looks on (a dump, a profile, a prediction) is a subclass with the methods of the moments that it needs. The list of
-them is in `npu_runtime/session.py`; the session itself names none.
+them is in `npu_runtime/session/device_session.py`; the session itself names none.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Passes: each changes a graph, or chooses an order, and says so as before and after; `npu_runtime.compiler.pipeline` runs them."""
+"""Passes: each changes a graph, or chooses an order, and says so as before and after; `npu_runtime.compiler` runs them."""

@@ -12,10 +12,10 @@ import tensorflow.compat.v1 as tf
 
 from npu_formats.device.chip import load_chip
 from npu_runtime.config import load_config
-from npu_runtime.device_session import ObservedSession
 from npu_runtime.lowering.lower import untuned
 from npu_runtime.observers.base import OF_ALL_SESSIONS, Observers, SessionObserver
 from npu_runtime.session import Request, session_observers
+from npu_runtime.session.observed_session import ObservedSession
 from tests.runtime.device import device_of, device_session
 
 tf.disable_v2_behavior()

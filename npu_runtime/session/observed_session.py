@@ -40,7 +40,6 @@ from npu_runtime.executor.run import Runner
 from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
-from npu_runtime.host_calls import HostCalls
 from npu_runtime.importers.tensorflow.devices import Devices
 from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.importers.tensorflow.host import HostSide
@@ -51,7 +50,8 @@ from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 from npu_runtime.observers.ran_step import ProgramStep, RanStep
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
-from npu_runtime.session_plan import Plan, Request, bytes_of_variables, note, open_spec
+from npu_runtime.session.host_calls import HostCalls
+from npu_runtime.session.plan import Plan, Request, bytes_of_variables, note, open_spec
 from npu_runtime.trace.run_log import ProgramRecord, RunLog
 
 LOOPED_OP = "IterationOp"

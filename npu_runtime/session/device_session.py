@@ -8,7 +8,6 @@ from typing import Any
 
 from npu_formats.device.chip import Chip
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.device_session import ObservedSession, run_log
 from npu_runtime.dump.exception_dump import exception_dump
 from npu_runtime.dump.session_dump import session_dump
 from npu_runtime.dump.tensor_recorder import TensorRecorder
@@ -18,12 +17,12 @@ from npu_runtime.observers.nan_origins import nan_origins
 from npu_runtime.observers.run_recorder import run_recorder
 from npu_runtime.prediction.collector import collector
 from npu_runtime.profiler.profile_watcher import profile_watcher
-from npu_runtime.session_plan import Request
+from npu_runtime.session.observed_session import ObservedSession, run_log
 from npu_runtime.tuning.programs.session_tuner import tuner_for, tuning_lines
 from npu_runtime.tuning.programs.tuning_collector import tuning_collector
 from npu_runtime.tuning.search.parallel import tune_all
 
-__all__ = ["DeviceSession", "Request", "run_log"]
+__all__ = ["DeviceSession", "run_log"]
 
 run_log().tuning = tuning_lines
 
