@@ -14,7 +14,8 @@ from npu_formats.device.chip import load_chip
 from npu_runtime.config import load_config
 from npu_runtime.lowering.lower import untuned
 from npu_runtime.observers.base import OF_ALL_SESSIONS, Observers, SessionObserver
-from npu_runtime.session import Request, session_observers
+from npu_runtime.session import Request
+from npu_runtime.session.device_session import session_observers
 from npu_runtime.session.observed_session import ObservedSession
 from tests.runtime.device import device_of, device_session
 
