@@ -17,10 +17,10 @@ import tensorflow.compat.v1 as tf
 from benchmarks.models import vision
 from benchmarks.models.model import Model
 from npu_runtime.observers.base import Observers
+from npu_runtime.observers.profiler.profile_watcher import ProfileWatcher
+from npu_runtime.observers.profiler.request import ProfilingRequest
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.profiler.profile_watcher import ProfileWatcher
-from npu_runtime.profiler.request import ProfilingRequest
-from npu_runtime.profiler.settings import ProfilingOptions
 from tests.runtime.device import device_of, device_session
 
 MOST_PERCENT = 3.0

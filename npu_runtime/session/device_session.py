@@ -8,19 +8,19 @@ from typing import Any
 
 from npu_formats.device.chip import Chip
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.dump.exception_dump import exception_dump
-from npu_runtime.dump.session_dump import session_dump
-from npu_runtime.dump.tensor_recorder import TensorRecorder
-from npu_runtime.graph_files.session_graphs import graph_files
 from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.dump.exception_dump import exception_dump
+from npu_runtime.observers.dump.session_dump import session_dump
+from npu_runtime.observers.dump.tensor_recorder import TensorRecorder
+from npu_runtime.observers.graph_files.session_graphs import graph_files
 from npu_runtime.observers.nan_origins import nan_origins
+from npu_runtime.observers.prediction.collector import collector
+from npu_runtime.observers.profiler.profile_watcher import profile_watcher
 from npu_runtime.observers.run_recorder import run_recorder
-from npu_runtime.prediction.collector import collector
-from npu_runtime.profiler.profile_watcher import profile_watcher
+from npu_runtime.observers.tuning.programs.session_tuner import tuner_for, tuning_lines
+from npu_runtime.observers.tuning.programs.tuning_collector import tuning_collector
+from npu_runtime.observers.tuning.search.parallel import tune_all
 from npu_runtime.session.observed_session import ObservedSession, run_log
-from npu_runtime.tuning.programs.session_tuner import tuner_for, tuning_lines
-from npu_runtime.tuning.programs.tuning_collector import tuning_collector
-from npu_runtime.tuning.search.parallel import tune_all
 
 __all__ = ["DeviceSession", "run_log"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.writer import WRITER
+from npu_runtime.observers.dump.writer import WRITER
 from tests.comparison.cpu_reference import plain_config, write_reference
 from tests.comparison.planted_networks import NETWORKS, Plants, Step, graph_of, plants_of
 from tests.runtime.device import device_session

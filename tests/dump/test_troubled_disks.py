@@ -11,8 +11,8 @@ from pathlib import Path
 import tensorflow.compat.v1 as tf
 
 from npu_formats.vendor.dump_file import read_header
-from npu_runtime.dump.session_dump import SessionDump, _Size
-from npu_runtime.dump.writer import WRITER
+from npu_runtime.observers.dump.session_dump import SessionDump, _Size
+from npu_runtime.observers.dump.writer import WRITER
 from tests.dump.networks import batch, lenet, train
 from tests.fork_server import python
 from tests.runtime.device import device_session

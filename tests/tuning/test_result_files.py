@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_runtime.tuning.programs.outcome import Outcome
-from npu_runtime.tuning.programs.result_files import (
+from npu_runtime.observers.tuning.programs.outcome import Outcome
+from npu_runtime.observers.tuning.programs.result_files import (
     TunedOperator,
     aoe_result,
     percent,
@@ -21,7 +21,7 @@ from npu_runtime.tuning.programs.result_files import (
     tune_result,
     tune_result_name,
 )
-from npu_runtime.tuning.programs.rules import decide
+from npu_runtime.observers.tuning.programs.rules import decide
 
 # As in the textbook and in a file of a user: quoted and not, with times and without, spaces that differ.
 LISTING = """

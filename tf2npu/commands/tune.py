@@ -132,7 +132,7 @@ def _write(path: Path, text: str, what: str) -> None:
 def _sharing() -> Any:
     """The device's side of banks."""
     chips(_ANY)
-    return importlib.import_module("npu_runtime.tuning.programs.sharing")
+    return importlib.import_module("npu_runtime.observers.tuning.programs.sharing")
 
 
 def show_bank(path: Path | None, json_file: Path | None) -> int:
@@ -160,7 +160,7 @@ def _bank_line(row: dict[str, Any]) -> str:
 
 
 def _show_result(path: Path, json_file: Path | None) -> int:
-    results = importlib.import_module("npu_runtime.tuning.programs.result_files")
+    results = importlib.import_module("npu_runtime.observers.tuning.programs.result_files")
     try:
         found = results.read_tune_result(read_at_most(path, MOST_REPORT_BYTES).decode("utf-8"))
     except (OSError, ValueError) as error:

@@ -32,7 +32,7 @@ from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
 from npu_runtime.importers.tensorflow.functions import MARK
 from npu_runtime.importers.tensorflow.host import HOST_SIDE_MARK
-from npu_runtime.prediction.collector import prepare
+from npu_runtime.observers.prediction.collector import prepare
 from npu_runtime.session import DeviceSession, Request, run_log
 from npu_runtime.trace.evidence import document as evidence
 from npu_runtime.trace.timeline import recording
