@@ -1,4 +1,4 @@
-"""Draws docs/packages.svg, the layers of both halves from top to bottom, and what both stand on: `python tools/draw_packages.py` (`make regen`).
+"""Draws docs/packages.svg, both halves layer by layer, and what both stand on: `python tools/draw_packages.py` (`make regen`).
 
 The layers are those that import-linter keeps (`pyproject.toml`); what a package is for is the first line of its docstring.
 """

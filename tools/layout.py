@@ -8,11 +8,14 @@ messages.
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import grimp
 
 from npu_formats.toml_document import tomllib
 
@@ -54,6 +57,7 @@ def findings(root: Path, reasons: Mapping[str, str]) -> dict[str, list[str]]:
         "classes_declared_in_two_packages": [row for name, row in twins.items() if name not in reasons],
         "reasons_that_nothing_needs": sorted(set(reasons) - set(twins)),
         "modules_imported_by_text": list(_imports_by_text(trees)),
+        "import_circles": _first_circle(),
     }
 
 
@@ -90,6 +94,16 @@ def _imports_by_text(trees: dict[Path, ast.Module]) -> Iterator[str]:
                 name = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
                 if isinstance(name, str) and name.partition(".")[0] in PACKAGES:
                     yield f"{path}:{node.lineno} {name}"
+
+
+def _first_circle() -> list[str]:
+    """The modules of the first circle of imports, those inside functions included; empty where there is none."""
+    imports = grimp.build_graph(*PACKAGES)
+    try:
+        graphlib.TopologicalSorter({name: imports.find_modules_directly_imported_by(name) for name in imports.modules}).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 if __name__ == "__main__":

@@ -97,7 +97,15 @@ def test_bytecode_that_python_writes_meanwhile_is_no_source(tmp_path):
     for name in ("rules/session/__pycache__/a.cpython-311.pyc", "rules/__pycache__/b.cpython-311.pyc.4711", "__pycache__/c.pyc"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")
-    sources = ["config.py", "engine/convert_file.py", "python2/fixers.py", "rules/base.py", "rules/session/a.py", "rules/facts/deeper/b.py", "scanner/tree.py"]
+    sources = [
+        "config.py",
+        "engine/convert_file.py",
+        "python2/fixers.py",
+        "rules/base.py",
+        "rules/session/a.py",
+        "rules/facts/deeper/b.py",
+        "scanner/tree.py",
+    ]
     for name in sources:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")

@@ -98,6 +98,12 @@ def own_banks(environment: Mapping[str, str] = os.environ) -> dict[str, Path]:
         raise NoBank(problem.message) from None
 
 
+def own_entries() -> Banks:
+    """The entries of the user's custom banks.  Raises: NoBank."""
+    files = [folder / f"{soc}_operators.json" for soc, folder in own_banks().items()]
+    return {soc: entries for file in files if file.exists() for soc, entries in load(file).items()}
+
+
 def merge(sources: Sequence[Banks], folders: Mapping[str, Path], tell: Callable[[str], None]) -> Merged:
     """Put the entries of sources into the custom banks.  Of two for one operator the faster one stays, by the cost model of this
     release; what no chip can do is left out.  tell: takes warnings of damaged files."""
