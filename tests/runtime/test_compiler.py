@@ -98,7 +98,7 @@ def break_the_graph(made: Compilation) -> None:
 
 def with_broken_step(monkeypatch: pytest.MonkeyPatch) -> None:
     broken: tuple[Step, ...] = (*ON_IMPORT, step(break_the_graph, "Nobody knows why it is here."))
-    monkeypatch.setattr("npu_runtime.session.ON_IMPORT", broken)
+    monkeypatch.setattr("npu_runtime.session.observed_session.ON_IMPORT", broken)
 
 
 def test_the_step_that_breaks_a_graph_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
