@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.writer import WRITER
+from npu_runtime.observers.dump.writer import WRITER
 from tests.runtime.device import device_session
 
 N_TIMES = 9

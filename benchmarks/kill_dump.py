@@ -29,7 +29,7 @@ from typing import Any
 import tensorflow.compat.v1 as tf
 
 from benchmarks.vendor_program import Absent, Reader, add_options, brought
-from npu_runtime.dump.statistics import HEADER
+from npu_runtime.observers.dump.statistics import HEADER
 from tests.dump.networks import lenet, train
 from tf2npu.comparison.graph.text import read_graph_text
 from tf2npu.comparison.tensors.folder import MAPPING, read_folder

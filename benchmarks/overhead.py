@@ -25,7 +25,7 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.models import vision
 from benchmarks.step_time import heading
-from npu_runtime.events import ProgramRecord
+from npu_runtime.trace.run_log import ProgramRecord
 from tests.runtime.device import device_of, device_session
 
 N_CALLS, N_IN_TURN = 5000, 250

@@ -59,8 +59,8 @@ def _compiled_works(build: Callable[[int], Any], batch: int) -> Counter[CoreWork
     """The works of one training step.  Steps of the compiler that fuse for the simulated device's kernels are left out."""
     import tensorflow.compat.v1 as tf
 
-    from npu_runtime.compilation import run_steps
-    from npu_runtime.compiler import LOWER, ON_SHAPES, SIMPLIFY
+    from npu_runtime.compiler.compilation import run_steps
+    from npu_runtime.compiler.pipeline import LOWER, ON_SHAPES, SIMPLIFY
     from npu_runtime.lowering.lower import lower
     from npu_runtime.session import Request
     from tests.runtime.device import device_of, device_session

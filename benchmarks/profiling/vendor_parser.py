@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.profiling.real_runs import all_profiles
-from npu_runtime.profiler.aic_metrics import GROUPS
-from npu_runtime.profiler.clocks import LEAD_NS
-from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.aic_metrics import GROUPS
+from npu_runtime.observers.profiler.clocks import LEAD_NS
+from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 

@@ -27,7 +27,7 @@ from npu_runtime.collectives.rank_totals import Told, own_totals
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.collectives.waiting import sentence
 from npu_runtime.errors import FailedPrecondition
-from npu_runtime.process_end import at_process_end
+from npu_runtime.exit_handlers import at_process_end
 
 _PATIENCE_SECONDS = 2.0
 """Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""

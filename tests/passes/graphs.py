@@ -8,12 +8,12 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from hypothesis import strategies as st
 
-from npu_runtime.compiler import FUSE, SIMPLIFY
+from npu_runtime.compiler.pipeline import FUSE, SIMPLIFY
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
-from npu_runtime.importer.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.passes.base import Pass
 from npu_runtime.passes.place.placement import place
 from npu_runtime.passes.place.prune import prune

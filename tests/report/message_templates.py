@@ -69,9 +69,9 @@ _PLACES_NODES = (
 _TOLD_BY_RUNS = {
     "analysis/host_only_ops.py": (), "passes/place/placement.py": _PLACES_NODES,
     "analysis/precision_policy.py": ("load_policy", "_is_there"),
-    "events.py": ("_CUT", "_precision_lines", "_reshaped_lines", "_origin_line"),
-    "tuning/programs/session_tuner.py": ("_lines", "_kernel_lines"),
-    "tuning/programs/tuning_request.py": ("read", "_narrowing", "_searches", "_workers"),
+    "trace/run_log.py": ("_CUT", "_precision_lines", "_reshaped_lines", "_origin_line"),
+    "observers/tuning/programs/session_tuner.py": ("_lines", "_kernel_lines"),
+    "observers/tuning/programs/tuning_request.py": ("read", "_narrowing", "_searches", "_workers"),
 }  # fmt: skip
 """Modules of the runtime that say what the page of a run shows, and the functions and constants that do; none: all of them."""
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))

@@ -6,7 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from npu_runtime.events import ProgramRecord, RunLog
+from npu_runtime.trace.run_log import ProgramRecord, RunLog
 from tests.report.test_json import RUN
 from tf2npu.report.errors import NotAReport
 from tf2npu.report.formats import as_json

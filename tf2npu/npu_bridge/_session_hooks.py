@@ -31,12 +31,12 @@ from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_LOG
 from npu_formats.user_frames import calling_line
 from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
-from npu_runtime.importer.functions import MARK
-from npu_runtime.importer.host import HOST_SIDE_MARK
-from npu_runtime.prediction.collector import prepare
-from npu_runtime.run_evidence import document as evidence
-from npu_runtime.run_recording import recording
+from npu_runtime.importers.tensorflow.functions import MARK
+from npu_runtime.importers.tensorflow.host import HOST_SIDE_MARK
+from npu_runtime.observers.prediction.collector import prepare
 from npu_runtime.session import DeviceSession, Request, run_log
+from npu_runtime.trace.evidence import document as evidence
+from npu_runtime.trace.timeline import recording
 
 OPTIMIZER_NAME = "NpuOptimizer"
 

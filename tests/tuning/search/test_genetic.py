@@ -12,7 +12,7 @@ from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tiling_record import read_tiling, tiling_record
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.tuning.search.genetic import tune_product
+from npu_runtime.observers.tuning.search.genetic import tune_product
 from tests.cost.shapes import product
 from tests.how_many import some
 from tests.tuning.search.drawn_works import drawn_works

@@ -17,7 +17,7 @@ from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tile_schedule import TileSchedule
 from npu_runtime.cost.tiling import Tiling, padded
-from npu_runtime.tuning.search.tiling_space import TilingSpace
+from npu_runtime.observers.tuning.search.tiling_space import TilingSpace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -32,7 +32,7 @@ from tensorflow.python.framework import errors_impl
 
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
-from npu_runtime.importer.source_lines import users_line
+from npu_runtime.importers.tensorflow.source_lines import users_line
 
 
 @dataclass
