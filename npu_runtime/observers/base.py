@@ -1,4 +1,4 @@
-"""What an observer of a session may look at: `SessionObserver` has a method for each moment, and `Observers` calls them in order.
+"""The view of a session that its observers have, and what they may answer: `SessionObserver`.
 
 A tool that looks on (a dump, a profile, a prediction) is a subclass with the methods of the moments that it needs. The list of
 them is in `npu_runtime/session/device_session.py`; the session itself names none.
