@@ -18,12 +18,12 @@ from npu_formats.files.directory import Directory, real_path
 from npu_formats.files.state import remove_tree_state
 from tf2npu.config import load_config
 from tf2npu.findings import FileResult, Status
+from tf2npu.frameworks.tensorflow1.bridge_imports import file_importing_bridge
 from tf2npu.project.conversion import Conversion, convert_project
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.workers import default_jobs
 from tf2npu.report.model.aligned import compare
 from tf2npu.report.model.build import file_report
-from tf2npu.scanner.bridge_imports import file_importing_bridge
 from tf2npu.whole_number import whole_number
 
 MOST_ENTRIES = 20_000

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tf2npu.scanner.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.api_return_types import returned
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.syntax import children, walk
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
-from tf2npu.scanner.brought_back import uses_old_names
+from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
+from tf2npu.frameworks.tensorflow1.brought_back import uses_old_names
+from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
+from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.config_flow import ConfigFlow
-from tf2npu.scanner.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
-from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.entries import TopLevel, has_arguments
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import canonical, is_adapter2, is_framework, is_horovod, root_of
 from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.python2_constructs import is_refused_python2
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode

@@ -8,16 +8,16 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tf2npu.findings import Seen
+from tf2npu.frameworks.tensorflow1.config_pairs import ModuleFinder, paired_calls
+from tf2npu.frameworks.tensorflow1.load_order import files_with_old_names, packages_run_first
+from tf2npu.frameworks.tensorflow1.project_dialects import ToldDialects, told_dialects
 from tf2npu.scanner.config_flow import ConfigFlow, Place
-from tf2npu.scanner.config_pairs import ModuleFinder, paired_calls
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.load_order import files_with_old_names, packages_run_first
 from tf2npu.scanner.names import belong_to_tensorflow, canonical, is_framework, is_horovod, is_tensorflow
-from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
 from tf2npu.scanner.python2_projects import python2_projects
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.usage_types import MODEL, objects_by_use
 from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework, root_of
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.tree_walk import Walked
-from tf2npu.scanner.usage_types import MODEL, objects_by_use
 
 _BUILTINS = frozenset(dir(builtins))
 _CYCLE = "<cycle>"

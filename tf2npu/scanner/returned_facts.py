@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from tf2npu.scanner.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.api_return_types import returned
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.syntax import chain, children
 

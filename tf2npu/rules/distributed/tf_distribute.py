@@ -8,10 +8,10 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.frameworks.tensorflow1.estimator_names import CANNED
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.script_kinds import is_unit_test
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.scanner.estimator_names import CANNED
 from tf2npu.scanner.sites import Call, Site
 
 _TF = Config(distributed="tf")

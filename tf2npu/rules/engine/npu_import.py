@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.findings import Finding, Level
+from tf2npu.frameworks.tensorflow1.brought_back import METHODS, import_needs_npu_bridge, needs_npu_bridge
 from tf2npu.rules import hooks
-from tf2npu.scanner.brought_back import METHODS, import_needs_npu_bridge, needs_npu_bridge
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.import_names import asked_modules
 from tf2npu.scanner.imports import plan_import

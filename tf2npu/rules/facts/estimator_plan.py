@@ -7,9 +7,16 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.estimator_names import (
+    CONFIG_POSITION,
+    ESTIMATOR,
+    REMOVED,
+    RUN_CONFIG,
+    RUN_CONFIG_PARAMETERS,
+    WRAPPED,
+)
 from tf2npu.rules.facts.reaching_definition import last_given
 from tf2npu.rules.facts.relied_on_code import needed_elsewhere
-from tf2npu.scanner.estimator_names import CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, RUN_CONFIG_PARAMETERS, WRAPPED
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact

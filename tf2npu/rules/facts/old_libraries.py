@@ -10,7 +10,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.brought_back import BROUGHT_BACK
+from tf2npu.frameworks.tensorflow1.brought_back import BROUGHT_BACK
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script

@@ -8,8 +8,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config, Target
+from tf2npu.frameworks.tensorflow1.dialect import dialect_of
 from tf2npu.rules.base import Example, rule
-from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 

@@ -6,10 +6,10 @@ import re
 
 import libcst as cst
 
+from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
+from tf2npu.frameworks.tensorflow1.dialect import dialect_of
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.written_code import can_be_repeated
-from tf2npu.scanner.dialect import dialect_of
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.sites import Call
 
 _SWITCHES = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tf2npu.scanner.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import is_adapter2, root_of
 from tf2npu.scanner.script import Script

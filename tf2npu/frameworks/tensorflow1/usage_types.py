@@ -10,7 +10,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.api_return_types import DATASET, DATASET_METHODS
+from tf2npu.frameworks.tensorflow1.api_return_types import DATASET, DATASET_METHODS
 from tf2npu.scanner.tree_walk import Walked, dotted_name
 
 ESTIMATOR = "tensorflow.estimator.Estimator()"
