@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.findings import Finding, Level
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules import hooks
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
@@ -14,6 +15,6 @@ def what_a_person_is_told(script: Script, fixes: list[Fix]) -> list[Finding] | N
     the NPU takes.
     """
     is_known = script.path in script.project.files
-    if not is_known or script.path in script.project.of_tensorflow or not any(fix.changes for fix in fixes):
+    if not is_known or script.path in tensorflow_in(script.project).of_tensorflow or not any(fix.changes for fix in fixes):
         return None
     return [finding for fix in fixes for finding in fix.findings if finding.level is not Level.FIXED]

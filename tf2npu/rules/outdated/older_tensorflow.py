@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.api_support.table import shown
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.file_uses import uses
@@ -101,7 +102,7 @@ _DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.
 def old_name(site: Site) -> None:
     """Renames what TensorFlow 1.15 has under another name, and reports what is to be written otherwise."""
     script = site.script
-    if not script.uses_tensorflow or not _WORDS.search(script.text):
+    if not uses_tensorflow(script) or not _WORDS.search(script.text):
         return
     found = {script.tree.span(node): node for node, _ in script.walked.references if isinstance(node, cst.Attribute)}
     for name in uses(site, _part):

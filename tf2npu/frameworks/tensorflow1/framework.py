@@ -1,0 +1,78 @@
+"""The record of TensorFlow 1 and of its adapter."""
+
+from __future__ import annotations
+
+import re
+
+from tf2npu.config import Config
+from tf2npu.frameworks.base import Adapter, Framework
+from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
+from tf2npu.frameworks.tensorflow1.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.file_facts import file_facts
+from tf2npu.frameworks.tensorflow1.first_need import first_need
+from tf2npu.frameworks.tensorflow1.names import BOUND_BY, ROOTS, canonical
+from tf2npu.frameworks.tensorflow1.project import NAME, TensorFlowProject, tensorflow_in
+from tf2npu.frameworks.tensorflow1.usage_types import objects_by_use
+from tf2npu.scanner.script import Script
+
+_SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
+_SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
+_FOLLOWED = re.compile(
+    r"tensorflow$|(?:tensorflow\.(?:data\.(?:Dataset|Iterator)|Session|InteractiveSession|ConfigProto|train\.\w*Session|train\.Supervisor"
+    r"|(?:estimator|keras)\.(?:\w+\.)*\w+)|npu_bridge\.npu_init\.NPU(?:Estimator|RunConfig))\(\)$"
+)
+
+
+def _side_effect(config: Config) -> str:
+    return _SIDE_EFFECT_2021 if config.target.adapter == "2021" else _SIDE_EFFECT
+
+
+def _is_wanted(script: Script) -> bool:
+    return tensorflow_in(script.project).takes_in(script.path)
+
+
+def _is_followed(name: str) -> bool:
+    return _FOLLOWED.match(name) is not None
+
+
+ADAPTER = Adapter(
+    module=NPU_INIT,
+    names=NPU_INIT_NAMES,
+    shared=frozenset({
+        "os", "tf", "util", "profiler", "session", "backend", "config_pb2", "rewriter_config_pb2", "session_run_hook",
+        "RewriterConfig",
+    }),
+    same=frozenset({"tf", "os"}),
+    rule="NPU100",
+    message="Imports what the file now uses from npu_bridge.",
+    reasons={"npu_convert_dropout": "dropout layers use the dropout of the NPU"},
+    side_effect=_side_effect,
+    is_wanted=_is_wanted,
+    first_need=first_need,
+)  # fmt: skip
+
+FRAMEWORK = Framework(
+    name=NAME,
+    title="TensorFlow",
+    roots=ROOTS,
+    bound_by=BOUND_BY,
+    mention=r"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b",
+    mention_in_notebooks="estimator",
+    monorepo=("google3.third_party.",),  # where Google keeps published packages in its own tree, which nobody else has
+    rule_ids="NPU",
+    adapter=ADAPTER,
+    canonical=canonical,
+    returned=returned,
+    followed=_is_followed,
+    objects_by_use=objects_by_use,
+    running=frozenset({
+        "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
+        "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.train.Supervisor",
+        "tensorflow.estimator.train_and_evaluate", "tensorflow.contrib.slim.learning.train", "absl.app.run",
+    }),
+    work_methods=frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"}),
+    training_methods=("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train"),
+    added_names=frozenset({"npu_sess", "npu_keras_sess"}),
+    facts=file_facts,
+    part=TensorFlowProject,
+)  # fmt: skip
