@@ -104,7 +104,7 @@ class RuleCalls:
         return site
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _table(config: Config, looking: tuple[str, ...], reached: tuple[str, ...]) -> dict[str, dict[str, tuple[Rule, ...]]]:
     """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind.
 

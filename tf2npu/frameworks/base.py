@@ -13,6 +13,7 @@ from typing import Any
 
 from tf2npu.config import Config
 from tf2npu.findings import Seen
+from tf2npu.frameworks.config_flow import ConfigFlow
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,7 @@ class ParsedFile:
     tree: ast.Module
     nodes: list[ast.AST]
     calls: list[ast.Call]
+    import_statements: list[ast.Import | ast.ImportFrom]
     imports: list[tuple[int, str]]
     imported: list[tuple[str, str, int]]
     references: list[tuple[str, int]]
@@ -81,7 +83,7 @@ class FoundFacts:
     flags: frozenset[str] = frozenset()
     trains: bool = False
     distribution: tuple[tuple[str, Seen], ...] = ()
-    config_flow: Any = None
+    config_flow: ConfigFlow | None = None
 
 
 Edges = Mapping[str, frozenset[str]]

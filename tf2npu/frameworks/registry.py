@@ -9,7 +9,6 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -83,22 +82,10 @@ _known: Frameworks | None = None
 
 
 def known() -> Frameworks:
-    """The frameworks of this folder, and those that are known for a while."""
+    """The frameworks of this folder."""
     global _known
     if _known is None:
         names = sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg)
         modules = [importlib.import_module(f"{__package__}.{name}.framework") for name in names]
         _known = Frameworks(tuple(module.FRAMEWORK for module in modules))
     return _known
-
-
-@contextmanager
-def also_known(framework: Framework) -> Iterator[None]:
-    """Has one more framework known for a while, such as a package brings that is no folder here."""
-    global _known
-    before = known()
-    _known = Frameworks((*before, framework))
-    try:
-        yield
-    finally:
-        _known = before

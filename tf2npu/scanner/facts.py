@@ -10,9 +10,9 @@ from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
+from tf2npu.frameworks.config_flow import ConfigFlow
 from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.frameworks.registry import known
-from tf2npu.scanner.config_flow import ConfigFlow
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.entries import TopLevel
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
@@ -163,9 +163,9 @@ class _Gatherer:
         self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
     def gather(self, module: ast.Module, nodes: list[ast.AST]) -> FileFacts:
-        for node in nodes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.import_(node)
+        statements = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+        for statement in statements:
+            self.import_(statement)
         self.top_level(module.body)
         for node in nodes if self.aliases else ():
             if isinstance(node, (ast.Attribute, ast.Name)):
@@ -173,7 +173,7 @@ class _Gatherer:
         has_stars = any(level > 0 or not is_framework(name) for level, name in self.stars)
         roles = RoleGatherer(self.targets, has_stars)
         roles.gather(module)
-        found = self.found_by_frameworks(module, nodes, has_stars)
+        found = self.found_by_frameworks(module, nodes, statements, has_stars)
         return FileFacts(
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes),
@@ -188,9 +188,11 @@ class _Gatherer:
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
         )  # fmt: skip
 
-    def found_by_frameworks(self, module: ast.Module, nodes: list[ast.AST], has_stars: bool) -> list[FoundFacts]:
+    def found_by_frameworks(
+        self, module: ast.Module, nodes: list[ast.AST], imports: list[ast.Import | ast.ImportFrom], has_stars: bool
+    ) -> list[FoundFacts]:
         file = ParsedFile(
-            self.path, self.text, module, nodes, [node for node in nodes if type(node) is ast.Call], self.imports,
+            self.path, self.text, module, nodes, [node for node in nodes if type(node) is ast.Call], imports, self.imports,
             self.imported, self.references, self.assigned_names, self.targets, has_stars, bool(self.stars)
         )  # fmt: skip
         return [framework.facts(file) for framework in self.frameworks]

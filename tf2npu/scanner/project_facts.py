@@ -134,7 +134,7 @@ class ProjectFacts:
 
     @property
     def distribution_kinds(self) -> tuple[str, ...]:
-        """Kinds of distribution seen anywhere: horovod, tf, parameter-server."""
+        """Kinds of distribution seen anywhere, as the frameworks name them."""
         return tuple(sorted({kind for f in self.files.values() for kind, _ in f.distribution}))
 
     @property
@@ -161,7 +161,7 @@ class ProjectFacts:
         return None
 
     def resolve(self, path: str, level: int, dotted: str, depth: int = 0) -> str | None:
-        """Qualified name of something a project module exports, e.g. `compat.tf` -> `tensorflow`.
+        """Qualified name of something a project module exports, e.g. `compat.fw` -> `framework`.
 
         A name that a project module defines itself comes back as None, like one that is not in the tree.
         """

@@ -88,6 +88,10 @@ class Script:
         """Qualified name of an expression, or None when it is not certain."""
         return self.resolver.qualify(node, scope)
 
+    def is_looked_at_by(self, framework: str) -> bool:
+        """Whether the rules of a framework, by its name, look at this file."""
+        return any(one.name == framework for one in self.frameworks)
+
     @property
     def is_entry(self) -> bool:
         """Whether this file is run, not imported: one that the settings name, or as the project tells."""
@@ -171,18 +175,17 @@ class Script:
     def _is_hidden(self, name: str, symbol: str) -> bool:
         """Whether a function or class gives a name another meaning than the symbol's."""
         scopes = [s for s in self.walked.scope_of.values() if s.kind != "module"] if name in self._inner else []
-        return any(not self._imports(b, symbol) for scope in scopes for b in scope.names.get(name, []))
+        wanted = self._qualified(symbol)
+        return any(not _imports(b, wanted) for scope in scopes for b in scope.names.get(name, []))
 
     def _importing(self, name: str, symbol: str) -> list[Binding]:
-        return [b for b in self.module_scope.names.get(name, []) if self._imports(b, symbol)]
+        bindings = [b for b in self.module_scope.names.get(name, []) if b.kind == "import"]
+        wanted = self._qualified(symbol) if bindings else ""
+        return [binding for binding in bindings if _imports(binding, wanted)]
 
-    def _imports(self, binding: Binding, symbol: str) -> bool:
-        """Whether a binding is an import of a symbol of an adapter."""
-        if ":" in symbol:
-            wanted = symbol.replace(":", ".")
-        else:
-            wanted = canonical(f"{self.adapter_of(symbol).module}.{symbol}")
-        return binding.kind == "import" and binding.level == 0 and canonical(binding.target) == wanted
+    def _qualified(self, symbol: str) -> str:
+        """The qualified name of a symbol of an adapter."""
+        return symbol.replace(":", ".") if ":" in symbol else canonical(f"{self.adapter_of(symbol).module}.{symbol}")
 
     def _stars_with(self, symbol: str) -> list[Any]:
         modules = [adapter.module for adapter in self.adapters if symbol in adapter.names]
@@ -205,3 +208,8 @@ class Script:
             if not (star.level == 0 and is_framework(star.target)):
                 names |= self.project.star_names(self.path, star.level, star.target)
         return names
+
+
+def _imports(binding: Binding, wanted: str) -> bool:
+    """Whether a binding is an import of what has this qualified name."""
+    return binding.kind == "import" and binding.level == 0 and canonical(binding.target) == wanted

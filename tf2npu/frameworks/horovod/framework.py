@@ -25,8 +25,8 @@ def _returned(name: str) -> str | None:
 
 
 def _facts(file: ParsedFile) -> FoundFacts:
-    imports = [node for node in file.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return FoundFacts(distribution=tuple((NAME, Seen(file.path, line, module)) for module, line in _imports(imports)))
+    imports = _imports(file.import_statements)
+    return FoundFacts(distribution=tuple((NAME, Seen(file.path, line, module)) for module, line in imports))
 
 
 def _imports(nodes: list[ast.Import | ast.ImportFrom]) -> Iterator[tuple[str, int]]:

@@ -9,7 +9,7 @@ import libcst as cst
 
 from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import is_adapter2
-from tf2npu.frameworks.tensorflow1.project import tensorflow_in
+from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
@@ -39,6 +39,8 @@ class Dialect:
 @fact
 def dialect_of(script: Script) -> Dialect:
     """The TensorFlow version that a script is written for; told by its imports, by names that only one has, or by other files."""
+    if not script.is_looked_at_by(NAME):
+        return Dialect("1")
     own = _by_own_names(script)
     told = tensorflow_in(script.project).dialects
     if own.api == ADAPTER2 and own.kind == "2":

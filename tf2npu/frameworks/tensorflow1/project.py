@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from tf2npu.frameworks.base import Edges, ProjectPart
+from tf2npu.frameworks.config_flow import ConfigFlow, Place
 from tf2npu.frameworks.tensorflow1.config_pairs import ModuleFinder, paired_calls
 from tf2npu.frameworks.tensorflow1.file_facts import HAS_ESTIMATOR, NEEDS_NPU_BRIDGE, RUNS_KERAS, USES_KERAS_NET, dialect
 from tf2npu.frameworks.tensorflow1.load_order import files_with_old_names, packages_run_first
 from tf2npu.frameworks.tensorflow1.names import belong_to_tensorflow
 from tf2npu.frameworks.tensorflow1.project_dialects import ToldDialects, told_dialects
-from tf2npu.scanner.config_flow import ConfigFlow, Place
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import importers_of
 from tf2npu.scanner.project_facts import ProjectFacts
