@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tf2npu.config import Config
 from tf2npu.findings import Seen
 from tf2npu.frameworks.config_flow import ConfigFlow
+
+if TYPE_CHECKING:
+    from tf2npu.config import Config
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ Records are found by walking the folder, so that who asks imports none of them: 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -85,7 +84,7 @@ def known() -> Frameworks:
     """The frameworks of this folder."""
     global _known
     if _known is None:
-        names = sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg)
+        names = sorted(path.parent.name for path in Path(__file__).parent.glob("*/framework.py"))
         modules = [importlib.import_module(f"{__package__}.{name}.framework") for name in names]
         _known = Frameworks(tuple(module.FRAMEWORK for module in modules))
     return _known

@@ -5,13 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tf2npu.config import Config
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, Framework, ParsedFile, instance_of
 from tf2npu.frameworks.horovod.names import canonical, is_horovod
 from tf2npu.frameworks.horovod.project import NAME, HorovodProject, horovod_in
 from tf2npu.scanner.project_facts import ProjectFacts
+
+if TYPE_CHECKING:
+    from tf2npu.config import Config
 
 # A rule that takes one of these calls out puts None there, and the name that gets it must mean the same before and after.
 _GIVING_NOTHING = frozenset({

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
@@ -20,8 +20,8 @@ USES_KERAS_NET = "uses_keras_net"
 HAS_ESTIMATOR = "has_estimator"
 RUNS_KERAS = "runs_keras"
 """The file trains, loads or asks for the session of what may be a Keras model."""
-IMPORTS_ADAPTER2 = "imports_adapter2"
-"""The file imports the adapter of TensorFlow 2."""
+HAS_ADAPTER2 = "has_adapter2"
+"""The file imports the adapter of TensorFlow 2, and Python takes the file."""
 HAS_NAMES_OF_1, HAS_NAMES_OF_2 = "has_names_of_1", "has_names_of_2"
 """The file has a name that only one TensorFlow has."""
 NEEDS_NPU_BRIDGE = "needs_npu_bridge"
@@ -53,14 +53,23 @@ _PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensor
 
 def dialect(facts: FileFacts) -> str:
     """The TensorFlow version that names of a file tell, "1" or "2", or ""; the adapter that it imports tells before they do."""
-    if IMPORTS_ADAPTER2 in facts.flags:
+    if HAS_ADAPTER2 in facts.flags:
         return "2"
     return "1" if HAS_NAMES_OF_1 in facts.flags else "2" if HAS_NAMES_OF_2 in facts.flags else ""
+
+
+def imports_adapter2(facts: FileFacts) -> bool:
+    """Whether a file imports the adapter of TensorFlow 2, also where that is all that is known of the file."""
+    return _are_of_adapter2(facts.imports)
 
 
 def file_facts(file: ParsedFile) -> FoundFacts:
     """What one file tells of itself."""
     return FoundFacts(frozenset(_flags(file)), any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file))
+
+
+def _are_of_adapter2(imports: Iterable[tuple[int, str]]) -> bool:
+    return any(level == 0 and is_adapter2(module) for level, module in imports)
 
 
 def _config_flow(file: ParsedFile) -> ConfigFlow | None:
@@ -77,8 +86,8 @@ def _flags(file: ParsedFile) -> Iterator[str]:
         yield HAS_ESTIMATOR
     if any(map(_runs_keras, file.calls)):
         yield RUNS_KERAS
-    if any(level == 0 and is_adapter2(module) for level, module in file.imports):
-        yield IMPORTS_ADAPTER2
+    if _are_of_adapter2(file.imports):
+        yield HAS_ADAPTER2
     if any(name in V1_MODE or ONLY_1.match(name) for name in names):
         yield HAS_NAMES_OF_1
     if not names.isdisjoint(SIGNS_2):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from tf2npu.config import Config
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
 from tf2npu.frameworks.tensorflow1.api_return_types import returned
 from tf2npu.frameworks.tensorflow1.file_facts import file_facts
-from tf2npu.frameworks.tensorflow1.first_need import first_need
 from tf2npu.frameworks.tensorflow1.names import BOUND_BY, ROOTS, canonical
 from tf2npu.frameworks.tensorflow1.project import NAME, TensorFlowProject, tensorflow_in
-from tf2npu.frameworks.tensorflow1.usage_types import objects_by_use
-from tf2npu.scanner.script import Script
+
+if TYPE_CHECKING:  # facts of files and projects need no syntax tree, which takes long to import
+    import libcst as cst
+
+    from tf2npu.config import Config
+    from tf2npu.scanner.facts import FileFacts
+    from tf2npu.scanner.script import Script
+    from tf2npu.scanner.tree_walk import Walked
 
 _SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
 _SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
@@ -29,6 +34,18 @@ def _side_effect(config: Config) -> str:
 
 def _is_wanted(script: Script) -> bool:
     return tensorflow_in(script.project).takes_in(script.path)
+
+
+def _first_need(script: Script) -> cst.CSTNode | None:
+    from tf2npu.frameworks.tensorflow1.first_need import first_need
+
+    return first_need(script)
+
+
+def _objects_by_use(walked: Walked, facts: FileFacts | None) -> dict[tuple[int, str], str]:
+    from tf2npu.frameworks.tensorflow1.usage_types import objects_by_use
+
+    return objects_by_use(walked, facts)
 
 
 def _is_followed(name: str) -> bool:
@@ -48,7 +65,7 @@ ADAPTER = Adapter(
     reasons={"npu_convert_dropout": "dropout layers use the dropout of the NPU"},
     side_effect=_side_effect,
     is_wanted=_is_wanted,
-    first_need=first_need,
+    first_need=_first_need,
 )  # fmt: skip
 
 FRAMEWORK = Framework(
@@ -64,7 +81,7 @@ FRAMEWORK = Framework(
     canonical=canonical,
     returned=returned,
     followed=_is_followed,
-    objects_by_use=objects_by_use,
+    objects_by_use=_objects_by_use,
     running=frozenset({
         "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
         "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.train.Supervisor",

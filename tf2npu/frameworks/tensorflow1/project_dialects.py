@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tf2npu.frameworks.tensorflow1.file_facts import IMPORTS_ADAPTER2, dialect
+from tf2npu.frameworks.tensorflow1.file_facts import dialect, imports_adapter2
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 
@@ -31,8 +31,8 @@ def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, froz
     """Files that a script for the adapter of TensorFlow 2 imports, whatever they look like: they run in its process."""
     found: dict[str, str] = {}
     for path, facts in files.items():
-        for target in sorted(imported_by({path}, edges)) if IMPORTS_ADAPTER2 in facts.flags else ():
-            if IMPORTS_ADAPTER2 not in files[target].flags:
+        for target in sorted(imported_by({path}, edges)) if imports_adapter2(facts) else ():
+            if not imports_adapter2(files[target]):
                 found.setdefault(target, path)
     return found
 
