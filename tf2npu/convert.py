@@ -133,7 +133,7 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     config = dataclasses.replace(config, unsafe_at=frozenset(_in_code(notebook, place) for place in config.unsafe_at))
     outcome = convert_text(notebook.code, path, config, project)
     takes_part = path in project.reaching
-    left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode()))
+    left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode("utf-8", "replace")))
     findings = _summed_up(left + [notebook.relocate(f) for f in outcome.findings])
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
