@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level, Status
 from tf2npu.rules import Example, Rule, all_rules, rule_parts
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tests.converter.test_rule_examples import CASES, full
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
 
 OF_WRAPPERS = {

@@ -6,7 +6,7 @@ import operator
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 pytestmark = pytest.mark.one_python
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tf2npu import rule_calls, rules
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu import rules
+from tf2npu.engine import dispatch
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import FileResult, Status
 from tf2npu.frameworks import registry
 from tf2npu.frameworks.registry import Frameworks, known
@@ -20,7 +21,7 @@ TENSORFLOW = "import tensorflow as tf\nwith tf.Session() as s:\n    pass\n"
 
 
 def _forget_tables() -> None:
-    for table in (rules.all_rules, rules.rule_parts, rules._load, rule_calls._table):
+    for table in (rules.all_rules, rules.rule_parts, rules._load, dispatch._table):
         table.cache_clear()
 
 

@@ -11,7 +11,7 @@ from tf2npu.config import Config
 from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.frameworks.tensorflow1.estimator_names import CANNED
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.script_kinds import is_unit_test
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
@@ -153,13 +153,11 @@ def _trains_keras(call: Call) -> bool:
     return False
 
 
-@rule(
-    id="NPU411",
-    title="Distribution strategy",
+@part_of(
+    strategy,
     on="reference",
     matches=(*_REPLACED, *_UNSUPPORTED),
     why="A class that is passed on is called somewhere else, where nothing tells which strategy it makes.",
-    done_when=RANKS_AGREE,
     source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy",
     examples=(
         Example.same("kinds = {'mirrored': tf.distribute.MirroredStrategy}\ns = kinds[k]()", config=_TF, level="manual"),
@@ -180,6 +178,7 @@ def strategy_class(site: Site) -> None:
 @rule(
     id="NPU412",
     title="Distributed optimizer",
+    once=True,
     matches=OPTIMIZERS,
     why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
@@ -287,13 +286,11 @@ def hooks(call: Call) -> None:
     return _append(call, call.arg("hooks", _HOOKS[call.name]), "hooks", "npu_hooks_append")
 
 
-@rule(
-    id="NPU415",
-    title="Hooks of distributed training",
+@part_of(
+    hooks,
     on="unknown_method",
     matches=("train",),
-    why="All ranks must start from the same variables; a hook broadcasts those of rank 0.",
-    source="npu_bridge.npu_init.npu_hooks_append",
+    done_when="",
     examples=(Example.same("def f(m):\n    m.train(g)", note="what m is, is not known", config=_TF, level="info"),),
 )
 def unknown_train(call: Call) -> None:
@@ -374,12 +371,11 @@ def compile_(call: Call) -> None:
         call.fixed("Gradients are averaged over the ranks.")
 
 
-@rule(
-    id="NPU416",
-    title="Callbacks of distributed training",
+@part_of(
+    callbacks,
     on="unknown_method",
     matches=("fit", "fit_generator"),
-    why="All ranks must start from the same variables; a callback broadcasts those of rank 0.",
+    done_when="",
     source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit of TensorFlow 1.15",
     examples=(Example.same("def f(m):\n    m.fit(x, y)", note="what m is, is not known", config=_TF, level="info"),),
 )

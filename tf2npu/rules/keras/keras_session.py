@@ -10,7 +10,7 @@ from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
-from tf2npu.rules.facts.wrapped_run_config import wrap_run_config
+from tf2npu.rules.facts.sessions.wrapped_run_config import wrap_run_config
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
