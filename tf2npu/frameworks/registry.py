@@ -68,7 +68,7 @@ class Frameworks:
         for framework in self._all:
             for package in framework.monorepo:
                 inner = module.removeprefix(package)
-                if inner != module and inner.partition(".")[0] in framework.bound_by:
+                if inner != module and inner.startswith(tuple(framework.bound_by)):
                     return inner
         return module
 

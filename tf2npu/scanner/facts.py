@@ -63,7 +63,8 @@ class FileFacts:
     @property
     def needs_other_framework(self) -> bool:
         """Whether the file cannot be loaded without a framework that is not converted."""
-        return any(level == 0 and root_of(module) in OTHER_FRAMEWORKS for level, module in self.loads)
+        others = (module for level, module in self.loads if level == 0 and root_of(module) in OTHER_FRAMEWORKS)
+        return not all(map(is_framework, others))
 
     @property
     def module_path(self) -> tuple[str, ...]:
