@@ -11,7 +11,7 @@ import pytest
 from tf2npu import rules
 from tf2npu.engine import dispatch
 from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
-from tf2npu.findings import FileResult, Status
+from tf2npu.findings import FileResult, Status, Verdict
 from tf2npu.frameworks import registry
 from tf2npu.frameworks.registry import Frameworks, known
 from tf2npu.rules.base import registered
@@ -63,6 +63,14 @@ def test_its_examples_are_converted() -> None:
 def test_names_are_known_by_any_spelling(source: str) -> None:
     result = convert_source(source)
     assert "from toy_npu import device\n" in result.after.decode() and found(result) == ["TOY100", "TOY101"]
+
+
+def test_its_apis_are_counted_by_its_own_table() -> None:
+    uses = convert_source("import toy\ntoy.gpu(0)\ntoy.gpu(1)\ntoy.other()\n").apis
+    assert [(use.name, use.verdict, use.count, use.rule, use.note) for use in uses] == [
+        ("toy.gpu", Verdict.CONVERTED, 2, "TOY101", ""),
+        ("toy.other", Verdict.UNKNOWN, 1, "", "no name that is known"),
+    ]
 
 
 def test_the_adapter_is_imported_behind_the_framework_where_a_script_is_run() -> None:

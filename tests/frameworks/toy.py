@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tf2npu.api_support.table import ApiTable
 from tf2npu.config import Config
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
+APIS = ApiTable([["toy.gpu", "function", "converted", "TOY101", "The toy's guide", "", "", "", ""]])
 PREFIXES = ("toy.internal.", "toy.")
 
 
@@ -29,6 +31,8 @@ FRAMEWORK = Framework(
     canonical=canonical,
     running=frozenset({"toy.train"}),
     training_methods=("Model().fit",),
+    api_roots=("toy",),
+    apis=lambda: APIS,
     adapter=Adapter(
         module="toy_npu",
         names=frozenset({"device", "stream"}),

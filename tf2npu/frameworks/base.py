@@ -137,6 +137,9 @@ class Framework:
     running: functions that do what a script is run for.  work_methods: methods that do, of objects that are told by their
     names.  training_methods: ends of the qualified names of methods that do.  starts: functions by which a process joins its
     job.  added_names: what a conversion calls objects that it makes itself.
+    api_roots: top-level modules whose names stand in its API table, first the one under which the table has them.
+    apis: the table, an `api_support.table.ApiTable`.  no_api: what is said of a name that the table does not have.
+    is_fully_known: whether the table has all names of a module, so that another one is in no release.
     facts: what it finds in a file.  part: what it finds in a tree.  settings: the settings for a file of a project.
     """
 
@@ -158,6 +161,10 @@ class Framework:
     training_methods: tuple[str, ...] = ()
     starts: frozenset[str] = frozenset()
     added_names: frozenset[str] = frozenset()
+    api_roots: tuple[str, ...] = ()
+    apis: Callable[[], Any] = lambda: None
+    no_api: str = "no name that is known"
+    is_fully_known: Callable[[str], bool] = lambda module: False
     facts: Callable[[ParsedFile], FoundFacts] = lambda file: FoundFacts()
     part: Callable[[], ProjectPart] = ProjectPart
     settings: Callable[[Config, str, Any], Config] = lambda config, path, project: config

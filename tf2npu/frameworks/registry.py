@@ -27,6 +27,8 @@ class Frameworks:
         self.added_names = frozenset(name for f in frameworks for name in f.added_names)
         self.training_methods = tuple(end for f in frameworks for end in f.training_methods)
         self.started_by = {name: f.name for f in frameworks for name in f.starts}
+        self.api_prefixes = tuple(f"{root}." for f in frameworks for root in f.api_roots)
+        self.api_modules = frozenset(f.api_roots[0] for f in frameworks if f.api_roots)
         self._mention = {f.name: re.compile(f.mention.encode()) for f in frameworks if f.mention}
         self._mentions = _any_of(f.mention for f in frameworks)
         self._mentions_in_notebooks = _any_of(part for f in frameworks for part in (f.mention, f.mention_in_notebooks))
@@ -34,6 +36,17 @@ class Frameworks:
 
     def __iter__(self) -> Iterator[Framework]:
         return iter(self._all)
+
+    def of(self, name: str) -> Framework:
+        """The framework that a dotted name belongs to.
+
+        Raises: KeyError for a name of none.
+        """
+        return self._by_root[name.partition(".")[0]]
+
+    def is_fully_known(self, module: str) -> bool:
+        """Whether the API table of its framework has all names of a module."""
+        return self.of(module).is_fully_known(module)
 
     def is_known(self, name: str) -> bool:
         """Whether a dotted name belongs to one of the frameworks."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tf2npu.api_support.table import table
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, Framework, ParsedFile, instance_of
 from tf2npu.frameworks.horovod.names import canonical, is_horovod
@@ -59,6 +60,9 @@ FRAMEWORK = Framework(
     canonical=canonical,
     returned=_returned,
     starts=frozenset({"horovod.tensorflow.init", "horovod.tensorflow.keras.init"}),
+    api_roots=("horovod",),
+    apis=table,
+    no_api="no public name of TensorFlow 1.15",
     facts=_facts,
     part=HorovodProject,
     settings=_settings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tf2npu.api_support.table import table
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
 from tf2npu.frameworks.tensorflow1.api_return_types import returned
@@ -28,6 +29,12 @@ _FOLLOWED = re.compile(
 )
 
 
+_FULLY_KNOWN = re.compile(
+    r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?"
+)
+"""Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
+
+
 def _side_effect(config: Config) -> str:
     return _SIDE_EFFECT_2021 if config.target.adapter == "2021" else _SIDE_EFFECT
 
@@ -46,6 +53,10 @@ def _objects_by_use(walked: Walked, facts: FileFacts | None) -> dict[tuple[int, 
     from tf2npu.frameworks.tensorflow1.usage_types import objects_by_use
 
     return objects_by_use(walked, facts)
+
+
+def _is_fully_known(module: str) -> bool:
+    return _FULLY_KNOWN.fullmatch(module) is not None
 
 
 def _is_followed(name: str) -> bool:
@@ -90,6 +101,10 @@ FRAMEWORK = Framework(
     work_methods=frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"}),
     training_methods=("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train"),
     added_names=frozenset({"npu_sess", "npu_keras_sess"}),
+    api_roots=("tensorflow", "tensorflow_core", "tensorflow_estimator"),
+    apis=table,
+    no_api="no public name of TensorFlow 1.15",
+    is_fully_known=_is_fully_known,
     facts=file_facts,
     part=TensorFlowProject,
 )  # fmt: skip
