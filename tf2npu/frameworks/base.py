@@ -136,7 +136,8 @@ class Framework:
 
     running: functions that do what a script is run for.  work_methods: methods that do, of objects that are told by their
     names.  training_methods: ends of the qualified names of methods that do.  starts: functions by which a process joins its
-    job.  added_names: what a conversion calls objects that it makes itself.
+    job.  added_names, added_arguments: what a conversion calls objects that it makes itself, and arguments that it adds.
+    fed_inputs: the expressions that feed a model in a call of something with this last name, each as "train" or "eval".
     api_roots: top-level modules whose names stand in its API table, first the one under which the table has them.
     apis: the table, an `api_support.table.ApiTable`.  no_api: what is said of a name that the table does not have.
     is_fully_known: whether the table has all names of a module, so that another one is in no release.
@@ -161,6 +162,8 @@ class Framework:
     training_methods: tuple[str, ...] = ()
     starts: frozenset[str] = frozenset()
     added_names: frozenset[str] = frozenset()
+    added_arguments: frozenset[str] = frozenset()
+    fed_inputs: Callable[[ast.Call, str], list[tuple[str, ast.expr]]] | None = None
     api_roots: tuple[str, ...] = ()
     apis: Callable[[], Any] = lambda: None
     no_api: str = "no name that is known"

@@ -25,6 +25,8 @@ class Frameworks:
         self.running = frozenset(name for f in frameworks for name in f.running)
         self.work_methods = frozenset(name for f in frameworks for name in f.work_methods)
         self.added_names = frozenset(name for f in frameworks for name in f.added_names)
+        self.added_arguments = frozenset(name for f in frameworks for name in f.added_arguments)
+        self.fed_inputs = tuple(f.fed_inputs for f in frameworks if f.fed_inputs is not None)
         self.training_methods = tuple(end for f in frameworks for end in f.training_methods)
         self.started_by = {name: f.name for f in frameworks for name in f.starts}
         self.api_prefixes = tuple(f"{root}." for f in frameworks for root in f.api_roots)

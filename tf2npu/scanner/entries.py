@@ -10,8 +10,6 @@ from tf2npu.frameworks.registry import known
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.syntax import children, walk
 
-_ADDED = frozenset({"config", "session_config", "hooks"})
-"""Arguments that a conversion adds."""
 _EXITS = frozenset({"sys.exit", "exit", "quit"})
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -159,4 +157,4 @@ def _written(node: ast.expr) -> str:
 
 def has_arguments(call: ast.Call) -> bool:
     """Whether a call has arguments beside those that a conversion adds, as it must mean the same afterwards."""
-    return bool(call.args) or any(keyword.arg not in _ADDED for keyword in call.keywords)
+    return bool(call.args) or any(keyword.arg not in known().added_arguments for keyword in call.keywords)

@@ -9,6 +9,7 @@ from tf2npu.api_support.table import table
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
 from tf2npu.frameworks.tensorflow1.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.fed_inputs import fed_inputs
 from tf2npu.frameworks.tensorflow1.file_facts import file_facts
 from tf2npu.frameworks.tensorflow1.names import BOUND_BY, ROOTS, canonical
 from tf2npu.frameworks.tensorflow1.project import NAME, TensorFlowProject, tensorflow_in
@@ -101,6 +102,8 @@ FRAMEWORK = Framework(
     work_methods=frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"}),
     training_methods=("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train"),
     added_names=frozenset({"npu_sess", "npu_keras_sess"}),
+    added_arguments=frozenset({"config", "session_config", "hooks"}),
+    fed_inputs=fed_inputs,
     api_roots=("tensorflow", "tensorflow_core", "tensorflow_estimator"),
     apis=table,
     no_api="no public name of TensorFlow 1.15",
