@@ -19,8 +19,9 @@ import spellings
 from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
-from tf2npu.frameworks.tensorflow1.names import by_pattern, canonical, with_public_prefix
+from tf2npu.frameworks.tensorflow1.names import by_pattern, with_public_prefix
 from tf2npu.rules import rule_parts
+from tf2npu.scanner.names import canonical
 
 HERE = Path(__file__).parent
 RAW = HERE / "api_table"

@@ -6,8 +6,8 @@ import pytest
 
 from tf2npu.api_support.table import table
 from tf2npu.engine.convert_file import convert_source
-from tf2npu.frameworks.tensorflow1.names import canonical
 from tf2npu.rules import rule_parts
+from tf2npu.scanner.names import canonical
 
 
 @pytest.mark.parametrize(
