@@ -24,6 +24,12 @@ def test_the_command_line_loads_neither_tensorflow_nor_numpy():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_scanner_knows_python_text_alone():
+    paths = sorted((ROOT / "tf2npu" / "scanner").glob("**/*.py"))
+    assert len(paths) >= 30
+    assert [path.name for path in paths if "tensorflow" in path.read_text(encoding="utf-8").lower()] == []
+
+
 def test_kernels_are_numpy_and_special_functions():
     allowed = {"numpy", "ml_dtypes", "threadpoolctl", "npu_runtime", "scipy.special", *sys.stdlib_module_names}
     paths = sorted((ROOT / "npu_runtime" / "kernels").rglob("*.py"))

@@ -19,13 +19,14 @@ import spellings
 from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
+from tf2npu.frameworks.tensorflow1.names import by_pattern, with_public_prefix
 from tf2npu.rules import rule_parts
-from tf2npu.scanner.names import by_pattern, canonical, with_public_prefix
+from tf2npu.scanner.names import canonical
 
 HERE = Path(__file__).parent
 RAW = HERE / "api_table"
 DATA = HERE.parent / "tf2npu" / "api_support" / "data"
-SPELLINGS = HERE.parent / "tf2npu" / "scanner" / "spellings.csv"
+SPELLINGS = HERE.parent / "tf2npu" / "frameworks" / "tensorflow1" / "spellings.csv"
 PAGE = HERE.parent / "docs" / "api_contradictions.md"
 COLUMNS = ("name", "kind", "verdict", "rule", "source", "note", "aliases", "bases", "members")
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from tf2npu.api_support.table import Api, table
 from tf2npu.findings import Verdict
-from tf2npu.scanner.names import PREFIXES, spellings, with_public_prefix
+from tf2npu.frameworks.tensorflow1.names import PREFIXES, spellings, with_public_prefix
 
 HERE = Path(__file__).parent
 DATA = HERE.parent / "tf2npu" / "api_support" / "data" / "not_simulated.csv"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from tf2npu.scanner.names import by_pattern, with_public_prefix
+from tf2npu.frameworks.tensorflow1.names import by_pattern, with_public_prefix
 
 COLUMNS = ("module", "public", "names")
 UNLISTED_MODULES = ("tensorflow.python.pywrap_tensorflow",)

@@ -13,7 +13,7 @@ from tf2npu.api_support.table import signatures, table
 from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_file, convert_source
 from tf2npu.findings import Finding, Verdict
-from tf2npu.scanner.estimator_names import WRAPPED
+from tf2npu.frameworks.tensorflow1.estimator_names import WRAPPED
 
 
 def findings(files: dict[str, str], path: str, rule: str, **settings: object) -> list[Finding]:

@@ -11,6 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from tf2npu.api_support.table import signatures
+from tf2npu.frameworks.tensorflow1.estimator_names import CANNED
 from tf2npu.rules import rule_parts
 from tf2npu.rules.distributed.horovod import _POSITIONS as HOROVOD
 from tf2npu.rules.distributed.tf_distribute import _HOOKS
@@ -21,7 +22,6 @@ from tf2npu.rules.facts.sessions.estimator_plan import RUN_CONFIG_PARAMETERS
 from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.input.fixed_batches import _POSITION as DATASET
 from tf2npu.rules.session.session_config import _KEYWORD, _POSITION
-from tf2npu.scanner.estimator_names import CANNED
 
 # In 1.15, gone from the API of later versions; their signatures were read in the 1.15 sources.
 GONE = (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.scanner.bridge_imports import file_importing_bridge, imports_bridge
+from tf2npu.frameworks.tensorflow1.bridge_imports import file_importing_bridge, imports_bridge
 
 MIGRATED = "import npu_bridge\n"
 

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 import pytest
 
 from tf2npu.engine.convert_file import convert_source
+from tf2npu.frameworks.tensorflow1.brought_back import BROUGHT_BACK
 from tf2npu.rules import load_rules
 from tf2npu.rules.base import registered
-from tf2npu.scanner.brought_back import BROUGHT_BACK
 
 RULES = ("NPU960", "NPU961", "NPU962", "NPU964", "NPU965")
 NEVER_GONE = {"re.split"}

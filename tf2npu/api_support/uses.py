@@ -1,4 +1,4 @@
-"""The TensorFlow and Horovod APIs that a script refers to, how often, and where first."""
+"""The APIs of frameworks that a script refers to, how often, and where first."""
 
 from __future__ import annotations
 
@@ -8,32 +8,24 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.api_support.table import Api, table
+from tf2npu.api_support.table import Api, ApiTable
 from tf2npu.findings import ApiUse, Verdict
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.tree_walk import dotted_name, first_key
 
-_ROOTS = ("tensorflow.", "tensorflow_core.", "tensorflow_estimator.", "horovod.")
 _LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr"}
 _PASSED = "the module itself is handed on, so what is used of it is not seen"
 _COMPUTED = "the name is computed while the program runs"
 _SEVERAL = "its name has several meanings in this file"
-_ABSENT = "no public name of TensorFlow 1.15"
 _NO_MEMBER = "no attribute that its class is known to have"
-_PUBLIC = re.compile(r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?")
-"""Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
 _OWN_MODULE = re.compile(r"\.(?:python|core)(?:\.|$)")
 """Part of a module's path below which TensorFlow's own code lies; the resolver gives such a module the name of a public one."""
 _MAKING = frozenset(("function", "class", "member"))
 """Kinds of APIs that may make nodes: constants such as tf.float32 and modules make none."""
-
-
-def is_fully_known(module: str) -> bool:
-    """Whether all names of a module of TensorFlow 1.15 are known, so that one that is not known is in no release."""
-    return _PUBLIC.fullmatch(module) is not None
 
 
 Place = tuple[cst.CSTNode, Scope]
@@ -51,6 +43,7 @@ class ApiUses:
 
     def __init__(self, script: Script) -> None:
         self.script = script
+        self._frameworks = known()
         self._seen: dict[tuple[str, str], _Seen] = {}  # (name, why it is unknown, or "") -> references
         self._locals = self._imported_names()
         for node, scope in script.walked.imports:
@@ -61,15 +54,15 @@ class ApiUses:
         if name is None:
             if self._locals:
                 self._see_unresolved(node, scope)
-        elif name.startswith(_ROOTS):
+        elif name.startswith(self._frameworks.api_prefixes):
             module, is_dictionary, member = name.partition(".__dict__")
             if is_dictionary and "()" not in module:
                 self._see_dictionary(module, member, node, scope)
-            elif name in table().modules:
+            elif name in self._table(name).modules:
                 self._see_module(name, node, scope)
             elif not name.endswith("()") and not ("()" in name and self._is_own_attribute(name, node, scope)):
                 self._add(name, node, scope)
-        elif name in ("tensorflow", "horovod"):
+        elif name in self._frameworks.api_modules:
             self._see_module(name, node, scope)
         elif name == "builtins.getattr":
             self._see_look_up(self.script.walked.parents.get(id(node)), scope)
@@ -79,7 +72,7 @@ class ApiUses:
         if not isinstance(call, cst.Call) or len(call.args) < 2:
             return
         base = self.script.name_of(call.args[0].value, scope)
-        if base is None or not f"{base}.".startswith(_ROOTS) or base.endswith("()"):
+        if base is None or not _is_listed(base) or base.endswith("()"):
             return
         self._see_named(base, call.args[1].value, call, scope)
 
@@ -105,7 +98,7 @@ class ApiUses:
         root = root_of(name)
         if root not in self._locals:
             return
-        targets = [b.target for b in scope.lookup(root) if b.kind == "import" and b.level == 0 and _is_ours(b.target)]
+        targets = [b.target for b in scope.lookup(root) if b.kind == "import" and b.level == 0 and _is_listed(b.target)]
         if targets:
             self._add(canonical(targets[0] + name[len(root) :]), node, scope, _SEVERAL)
 
@@ -126,10 +119,15 @@ class ApiUses:
 
     def _is_own_attribute(self, name: str, node: cst.BaseExpression, scope: Scope) -> bool:
         """Whether an attribute that TensorFlow's class lacks was looked up on the user's own subclass of it."""
-        if not isinstance(node, cst.Attribute) or table().find(name) is not None:
+        if not isinstance(node, cst.Attribute) or self._table(name).find(name) is not None:
             return False
         base = self.script.name_of(node.value, scope)
         return base is not None and base.startswith("user:")
+
+    def _table(self, name: str) -> ApiTable:
+        """The table that has a name, which is that of its framework."""
+        apis: ApiTable = self._frameworks.of(name).apis()
+        return apis
 
     def _add(self, name: str, node: cst.CSTNode, scope: Scope, why: str = "") -> None:
         seen = self._seen.get((name, why))
@@ -149,18 +147,18 @@ class ApiUses:
         else:
             found = [(f"{dotted_name(node.module)}.{dotted_name(alias.name)}", alias) for alias in node.names]
         for name, place in found:
-            if _is_ours(name):
+            if _is_listed(name):
                 self._add(canonical(name), place, scope)
 
     def _imported_names(self) -> frozenset[str]:
-        """Local names that an import of TensorFlow or Horovod binds."""
+        """Local names that an import of a framework binds."""
         found = set()
         for node, scope in self.script.walked.imports:
             if not isinstance(node.names, cst.ImportStar):
                 for alias in node.names:
                     name = alias.asname.name if alias.asname else alias.name
                     local = root_of(dotted_name(name))
-                    if any(b.kind == "import" and b.level == 0 and _is_ours(b.target) for b in scope.lookup(local)):
+                    if any(b.kind == "import" and b.level == 0 and _is_listed(b.target) for b in scope.lookup(local)):
                         found.add(local)
         return frozenset(found)
 
@@ -168,18 +166,19 @@ class ApiUses:
         """APIs with a verdict that the script refers to: the name that was resolved, the API, and where, in source order."""
         found = []
         for (name, why), seen in self._seen.items():
-            api = None if why else table().find(name)
+            api = None if why else self._table(name).find(name)
             if api is not None and api.verdict is verdict:
                 found.append((name, api, sorted(seen.places, key=lambda place: self.script.tree.span(place[0]))))
         return found
 
     def of_no_version(self) -> list[tuple[str, list[Place]]]:
-        """Names below a public module of TensorFlow that neither 1.15 nor the list of newer names has, with their places."""
+        """Names below a public module of a framework that its table does not have, of whatever release, with their places."""
         found = []
         for (name, why), seen in self._seen.items():
             module, _, last = name.rpartition(".")
-            is_public = module in table().modules and is_fully_known(module) and not last.startswith("_")
-            is_absent = is_public and table().find(name) is None and not table().holds(name)
+            table = self._table(name)
+            is_public = module in table.modules and self._frameworks.is_fully_known(module) and not last.startswith("_")
+            is_absent = is_public and table.find(name) is None and not table.holds(name)
             if not why and is_absent and not self._comes_from_star(seen) and not self._is_of_own_module(name, seen):
                 found.append((name, sorted(seen.places, key=lambda place: self.script.tree.span(place[0]))))
         return found
@@ -208,7 +207,7 @@ class ApiUses:
         """The APIs whose nodes a line may make, as their rows name them, by the first line of each reference."""
         found: dict[int, set[str]] = {}
         for (name, why), seen in self._seen.items():
-            api, covered = (None, name) if why else table().reach(name)
+            api, covered = (None, name) if why else self._table(name).reach(name)
             if api is None or api.kind not in _MAKING:
                 continue
             for node, _ in seen.places:
@@ -216,13 +215,13 @@ class ApiUses:
         return {line: sorted(names) for line, names in sorted(found.items())}
 
     def _judged(self, name: str, why: str, seen: _Seen) -> ApiUse | None:
-        api, covered = (None, name) if why else table().reach(name)
+        api, covered = (None, name) if why else self._table(name).reach(name)
         if api is None and not why and self._comes_from_star(seen):
             return None
         first = min(self.script.tree.span(node)[0] for node, _ in seen.places)
         line, count = self.script.lines.position(first)[0], len(seen.places)
         if api is None:
-            note = why or (_NO_MEMBER if "()" in name else _ABSENT)
+            note = why or (_NO_MEMBER if "()" in name else self._frameworks.of(name).no_api)
             return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, count, line, note=note)
         return ApiUse(covered, api.verdict, count, line, api.rule, api.note)
 
@@ -234,5 +233,5 @@ class ApiUses:
         return bool(root) and scope.lookup_scope(root) is None
 
 
-def _is_ours(name: str) -> bool:
-    return f"{name}.".startswith(_ROOTS)
+def _is_listed(name: str) -> bool:
+    return f"{name}.".startswith(known().api_prefixes)

@@ -2,7 +2,8 @@
 
 Two phases over a project: `gather_facts` for every file, `ProjectFacts.merge`, then `convert_file` for every file.
 Nothing that user code can hold makes these functions raise; what cannot be converted becomes a finding.
-This module knows no rule: `rule_calls` shows sites to the rules, and `rules/hooks.py` has the points at which others are asked.
+This module knows no rule and no framework: `rule_calls` shows sites to the rules,
+and `rules/hooks.py` has the points at which others are asked.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import dataclasses
 from tf2npu.config import Config
 from tf2npu.engine.dispatch import RuleCalls
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, UnsafePlace, doc_of
+from tf2npu.frameworks.base import Framework
+from tf2npu.frameworks.registry import known
 from tf2npu.rules import hooks, load_rules
 from tf2npu.rules.plugins import PLUGIN_IDS
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
@@ -70,11 +73,26 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
 
 
 def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
-    """Whether a file reaches TensorFlow, or is reached from there and may hold what a rule looks for."""
-    if path in project.reaching or path in project.run_first or path not in project.reached:
-        return path in project.reaching or path in project.run_first
+    """Whether a file reaches a framework, or is reached from there and may hold what a rule looks for."""
+    if path in project.reaching or any(part.takes_in(path) for part in project.parts.values()):
+        return True
+    if path not in project.reached:
+        return False
     load_rules()
     return any(may_concern(data) for may_concern in hooks.before_file)
+
+
+def _looking_at(path: str, text: str, project: ProjectFacts) -> tuple[Framework, ...]:
+    """The frameworks whose rules look at a file: those that it has to do with; where it reaches none, those that it mentions."""
+    facts = project.files.get(path)
+    roots = {module.partition(".")[0] for level, module in facts.imports if level == 0} if facts is not None else set()
+    found = {f.name for f in known() if project.is_reaching(path, f.name) or not roots.isdisjoint(f.roots)}
+    if path not in project.reaching:
+        data = text.encode("utf-8", "replace")
+        found |= {f.name for f in known() if known().mention(f, data)}
+        found |= {name for name, reach in project.reach.items() if path in reach.reached}
+        found |= {name for name, part in project.parts.items() if part.takes_in(path)}
+    return tuple(f for f in known() if f.name in found)
 
 
 def _said_of_copy(path: str, data: bytes, config: Config, project: ProjectFacts) -> list[Finding]:
@@ -115,7 +133,7 @@ def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFa
     config = dataclasses.replace(config, unsafe_at=frozenset(_in_code(notebook, place) for place in config.unsafe_at))
     outcome = convert_text(notebook.code, path, config, project)
     takes_part = path in project.reaching
-    left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode()))
+    left = notebook.cell_findings(lambda text: takes_part or mentions_relevant_module(text.encode("utf-8", "replace")))
     findings = _summed_up(left + [notebook.relocate(f) for f in outcome.findings])
     after = notebook.with_edits(outcome.edits)
     status = Status.CONVERTED if after != data else Status.UNCHANGED
@@ -148,7 +166,8 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     """
     load_rules()
     facts = project.files.get(path)
-    script = Script(path, parse(text, facts is not None and facts.is_python), config, project)
+    tree = parse(text, facts is not None and facts.is_python)
+    script = Script(path, tree, config, project, _looking_at(path, text, project))
     try:
         return _converted(script)
     finally:

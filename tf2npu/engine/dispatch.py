@@ -23,7 +23,9 @@ class RuleCalls:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self.table = _table(replace(script.config, unsafe_at=frozenset()))
+        looking = tuple(f.rule_ids for f in script.frameworks if f.rule_ids)
+        reached = tuple(f.rule_ids for f in script.frameworks if script.project.is_reaching(script.path, f.name))
+        self.table = _table(replace(script.config, unsafe_at=frozenset()), looking, tuple(filter(None, reached)))
         self.fixes: list[Fix] = []
         self.uses = ApiUses(script)
 
@@ -50,7 +52,7 @@ class RuleCalls:
         if name is not None:
             for rule in self.table.get("call", {}).get(name, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, name))
-        elif isinstance(call.func, cst.Attribute) and self.script.uses_tensorflow:
+        elif isinstance(call.func, cst.Attribute):
             for rule in self.table.get("unknown_method", {}).get(call.func.attr.value, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, call.func.attr.value))
 
@@ -102,12 +104,16 @@ class RuleCalls:
         return site
 
 
-@lru_cache(maxsize=8)
-def _table(config: Config) -> dict[str, dict[str, tuple[Rule, ...]]]:
-    """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind."""
+@lru_cache(maxsize=32)
+def _table(config: Config, looking: tuple[str, ...], reached: tuple[str, ...]) -> dict[str, dict[str, tuple[Rule, ...]]]:
+    """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind.
+
+    looking: how the ids of rules begin that look at the file.  reached: the same of frameworks that the file imports: only
+    their rules look at methods of objects that are not known.
+    """
     table: dict[str, dict[str, list[Rule]]] = {}
     for part in rule_parts():
-        if config.is_enabled(part.id):
+        if config.is_enabled(part.id) and part.id.startswith(reached if part.on == "unknown_method" else looking):
             for name in (part.matches if part.on != "module" else ()) or ("",):
                 table.setdefault(part.on, {}).setdefault(name, []).append(part)
     return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_in
+from tf2npu.frameworks.tensorflow1.bridge_imports import imports_bridge
 from tf2npu.project.manifest import recorded_paths
 from tf2npu.project.walk import Entry, Kind, Tree
-from tf2npu.scanner.bridge_imports import imports_bridge
 
 _REASON = "output of an earlier conversion"
 

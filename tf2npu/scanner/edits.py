@@ -42,7 +42,7 @@ class Fix:
     changes: list[Change] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     site: tuple[int, int] = (0, 0)
-    symbols: list[tuple[str, object]] = field(default_factory=list)  # npu_bridge names used, with the scope of use
+    symbols: list[tuple[str, object]] = field(default_factory=list)  # names of adapters used, with the scope of use
     # Ranges that other fixes replace by text without this name; a fix without changes may watch them, too.
     must_go: list[tuple[int, int, str]] = field(default_factory=list)
     part: str = ""

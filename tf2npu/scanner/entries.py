@@ -6,19 +6,10 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tf2npu.scanner.api_return_types import returned
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.syntax import children, walk
 
-RUNNING = frozenset({
-    "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
-    "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.estimator.train_and_evaluate",
-    "tensorflow.contrib.slim.learning.train", "tensorflow.train.Supervisor", "absl.app.run",
-})  # fmt: skip
-_STARTS_HOROVOD = frozenset({"horovod.tensorflow.init", "horovod.tensorflow.keras.init"})
-_METHODS = frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"})
-_ADDED = frozenset({"config", "session_config", "hooks"})
-_ADDED_SESSIONS = frozenset({"npu_sess", "npu_keras_sess"})  # such as a conversion adds
 _EXITS = frozenset({"sys.exit", "exit", "quit"})
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -28,7 +19,7 @@ class _Body:
     """The effects of a piece of code that runs, and what it calls."""
 
     runs: bool = False
-    starts_horovod: bool = False
+    starts: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     targets: set[Target] = field(default_factory=set)
 
@@ -43,6 +34,7 @@ class TopLevel:
     def __init__(
         self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], nodes: list[ast.AST], has_stars: bool
     ) -> None:
+        self.frameworks = known()
         self.dotted = dotted
         self.targets = targets
         self.has_stars = has_stars
@@ -50,25 +42,25 @@ class TopLevel:
         self.rebound = stored - {name for n in nodes if isinstance(n, ast.Assign) for name in self._set_to_none(n)}
         self.made: dict[str, ast.expr] = {}  # what the names of the module are made of
 
-    def gather(self, module: ast.Module) -> tuple[bool, bool, tuple[Target, ...]]:
-        """Whether running the file trains or opens a session, whether it starts Horovod, and what else it calls then."""
+    def gather(self, module: ast.Module) -> tuple[bool, frozenset[str], tuple[Target, ...]]:
+        """Whether running the file does what it is for, the frameworks whose jobs it joins, and what else it calls then."""
         own = {node.name: node for node in module.body if isinstance(node, _BLOCKS) and not isinstance(node, ast.Lambda)}
         start = self._read(list(_executed(module.body)), set(own), at_top=True)
         todo, seen = sorted(start.own), set(start.own)
         while todo:
             body = self._read(walk(own[todo.pop()]), set(own), at_top=False)
             start.runs = start.runs or body.runs
-            start.starts_horovod = start.starts_horovod or body.starts_horovod
+            start.starts |= body.starts
             start.targets |= body.targets
             todo += sorted(body.own - seen)
             seen |= body.own
-        return start.runs, start.starts_horovod, () if start.runs else tuple(sorted(start.targets))
+        return start.runs, frozenset(start.starts), () if start.runs else tuple(sorted(start.targets))
 
     def _set_to_none(self, node: ast.Assign) -> list[str]:
         """Names that get nothing: such as a failed import leaves, or a call that returns nothing."""
         given = self.dotted(node.value.func) if isinstance(node.value, ast.Call) else None
         is_none = isinstance(node.value, ast.Constant) and node.value.value is None
-        is_none = is_none or (given is not None and returned(given) == "None")
+        is_none = is_none or (given is not None and self.frameworks.returned(given) == "None")
         return [target.id for target in node.targets if is_none and isinstance(target, ast.Name)]
 
     def _read(self, nodes: list[ast.AST], own: set[str], at_top: bool) -> _Body:
@@ -77,25 +69,27 @@ class TopLevel:
             self.made = {n.targets[0].id: n.value for n in nodes
                          if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)}  # fmt: skip
         statements = {id(n.value) for n in nodes if isinstance(n, ast.Expr)}
-        ours = {id(n.value) for n in nodes if isinstance(n, ast.Assign) and _ADDED_SESSIONS & {_written(t) for t in n.targets}}
+        names, started_by = self.frameworks.added_names, self.frameworks.started_by
+        ours = {id(n.value) for n in nodes if isinstance(n, ast.Assign) and names & {_written(t) for t in n.targets}}
         for node in nodes:
             if isinstance(node, ast.Call):
-                body.starts_horovod = body.starts_horovod or self._name(node.func) in _STARTS_HOROVOD
+                if (framework := started_by.get(self._name(node.func) or "")) is not None:
+                    body.starts.add(framework)
                 body.runs = body.runs or (id(node) not in ours and self._runs(node, own if at_top else None))
                 self._called(node, own, body, not at_top or id(node) in statements)
         return body
 
     def _runs(self, call: ast.Call, own: set[str] | None) -> bool:
-        """Whether a call opens a session or trains; at top level (`own` given) only what is known to be TensorFlow's trains."""
-        if self._name(call.func) in RUNNING:
+        """Whether a call trains or does other work; at top level (`own` given) only an object of a framework is known to."""
+        if self._name(call.func) in self.frameworks.running:
             return True
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-        if method not in _METHODS and not (method == "train" and has_arguments(call)):
+        if method not in self.frameworks.work_methods and not (method == "train" and has_arguments(call)):
             return False
         return own is None or self._is_known(call.func, own)
 
     def _is_known(self, node: ast.expr, own: set[str]) -> bool:
-        """Whether an object comes from TensorFlow or from a function of this file."""
+        """Whether an object comes from a framework or from a function of this file."""
         root = _root(node)
         made = self.made.get(root.id) if root is not None else None
         start = made if isinstance(made, ast.Call) else node
@@ -163,4 +157,4 @@ def _written(node: ast.expr) -> str:
 
 def has_arguments(call: ast.Call) -> bool:
     """Whether a call has arguments beside those that a conversion adds, as it must mean the same afterwards."""
-    return bool(call.args) or any(keyword.arg not in _ADDED for keyword in call.keywords)
+    return bool(call.args) or any(keyword.arg not in known().added_arguments for keyword in call.keywords)

@@ -15,14 +15,14 @@ if TYPE_CHECKING:  # a conversion whose results all come from the cache needs ne
 
 
 def entry_scripts(project: ProjectFacts) -> tuple[EntryScript, ...]:
-    """The files that are run and reach TensorFlow, by path."""
+    """The files that are run and reach a framework, by path."""
     return tuple(
         EntryScript(path, _starts(project, path), path in project.training) for path in sorted(project.entries & project.reaching)
     )
 
 
 def notebooks(results: Iterable[FileResult]) -> tuple[EntryScript, ...]:
-    """The notebooks that refer to TensorFlow, by path: each is run by a person, cell by cell."""
+    """The notebooks that refer to APIs of a framework, by path: each is run by a person, cell by cell."""
     paths = sorted(r.path for r in results if r.apis and is_notebook(r.path))
     return tuple(EntryScript(path, "notebook") for path in paths)
 
@@ -35,7 +35,7 @@ def as_named(config: Config, entries: tuple[EntryScript, ...]) -> tuple[EntryScr
 
 
 def imports_among_reaching(project: ProjectFacts) -> dict[str, tuple[str, ...]]:
-    """Files that reach TensorFlow, each with the others of these that it imports; files that import none are left out."""
+    """Files that reach a framework, each with the others of these that it imports; files that import none are left out."""
     return dict(_imports(project))
 
 

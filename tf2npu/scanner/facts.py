@@ -4,50 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from tf2npu.findings import Seen
-from tf2npu.scanner.brought_back import uses_old_names
-from tf2npu.scanner.config_flow import ConfigFlow
-from tf2npu.scanner.config_flow_reader import gather_config_flow, may_hand_on, without_flow
+from tf2npu.frameworks.base import FoundFacts, ParsedFile
+from tf2npu.frameworks.config_flow import ConfigFlow
+from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
-from tf2npu.scanner.dialect_names import ONLY_1, SIGNS_2, V1_MODE
-from tf2npu.scanner.entries import TopLevel, has_arguments
+from tf2npu.scanner.entries import TopLevel
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
-from tf2npu.scanner.names import canonical, is_adapter2, is_framework, is_horovod, root_of
+from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.python2_constructs import is_refused_python2
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.source import SourceError, decode
 from tf2npu.scanner.syntax import chain, children, parsed
 
-_RELEVANT = re.compile(rb"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b")
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
-_KERAS_NET = re.compile(
-    r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|callbacks)\b"
-    r"|\.backend\.(?:eval|function|(?:batch_)?[gs]et_value|[gs]et_session|clear_session|set_learning_phase)$)"
-)
-"""APIs that run in Keras' session or configure it. The rest of its backend only builds a graph."""
-_KERAS_PARTS = re.compile(
-    r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing|backend)\b"
-)
-ESTIMATOR = re.compile(
-    r"^(?:tensorflow\.estimator\.(?:tpu\.)?(?:\w*(?:Estimator|Classifier|Regressor)|train_and_evaluate)"
-    r"|npu_bridge\.npu_init\.NPUEstimator)$"
-)
-_KERAS_RUNS = frozenset({
-    "compile", "fit", "fit_generator", "train_on_batch", "test_on_batch", "predict_on_batch", "predict_generator",
-    "evaluate_generator", "get_session", "load_model", "model_to_estimator",
-})  # fmt: skip
-_STRATEGY = re.compile(r"^tensorflow(?:\.contrib|\.compat\.v2)?\.distribute\.(?:experimental\.)?(\w*Strategy)$")
-_TRAINING_CALLS = frozenset(
-    {"minimize", "apply_gradients", "train_and_evaluate", "fit", "fit_generator", "create_train_op", "optimize_loss"}
-)
-_PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensorflow.train.Server"})
 
 
 @dataclass
@@ -64,48 +41,30 @@ class FileFacts:
     stars: tuple[tuple[int, str], ...] = ()
     definitions: frozenset[str] = frozenset()
     has_main_guard: bool = False
-    uses_keras_net: bool = False
     distribution: tuple[tuple[str, Seen], ...] = ()
     functions: dict[str, FunctionFact] = field(default_factory=dict)
     calls: tuple[CallFact, ...] = ()
     trains: bool = False  # calls something that changes variables
-    has_estimator: bool = False
-    runs_keras: bool = False  # trains, loads or asks for the session of what may be a Keras model
     returns: dict[str, Given] = field(default_factory=dict)  # functions that give an object that is followed
     commands: tuple[Command, ...] = ()  # functions that installed commands run, as a setup script or a settings file says
-    runs: bool = False  # opens a session or trains when it is run, not only when something in it is called
-    starts_horovod: bool = False  # starts Horovod at top level
+    runs: bool = False  # does what it is for when it is run, such as training, not only when something in it is called
+    starts: frozenset[str] = frozenset()  # frameworks by which it joins a job of several processes when it is run
     run_targets: tuple[Target, ...] = ()  # what it calls elsewhere when it is run
-    dialect: str = ""  # "1" or "2" where a name that only one TensorFlow has tells what the file is written for
+    flags: frozenset[str] = frozenset()  # what the frameworks found in it, by names of theirs
     loads: tuple[Target, ...] = ()  # what it imports whenever it is loaded, with no way round it
     closed: frozenset[str] = frozenset()  # attributes whose close() is used, or that a with statement closes
     keys: frozenset[str] = frozenset()  # attributes that are keys of a dictionary, as feeds have
     is_python: bool = False  # Python's own parser takes it
     classes: frozenset[str] = frozenset()  # of `definitions`, those that are classes
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
-    config_flow: ConfigFlow | None = None  # how configs of Estimators go through the file
+    config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
-    needs_npu_bridge: bool = False  # uses a name that other libraries dropped, and that npu_bridge has back
-
-    @property
-    def needs_horovod(self) -> bool:
-        """Whether the file cannot be loaded without Horovod."""
-        return any(level == 0 and is_horovod(module) for level, module in self.loads)
 
     @property
     def needs_other_framework(self) -> bool:
-        """Whether the file cannot be loaded without a framework beside TensorFlow."""
-        return any(level == 0 and root_of(module) in OTHER_FRAMEWORKS for level, module in self.loads)
-
-    @property
-    def has_adapter2(self) -> bool:
-        """Whether the file imports the adapter of TensorFlow 2."""
-        return _has_adapter2(self.imports)
-
-    @property
-    def has_horovod(self) -> bool:
-        """Whether the file itself imports Horovod."""
-        return any(kind == "horovod" for kind, _ in self.distribution)
+        """Whether the file cannot be loaded without a framework that is not converted."""
+        others = (module for level, module in self.loads if level == 0 and root_of(module) in OTHER_FRAMEWORKS)
+        return not all(map(is_framework, others))
 
     @property
     def module_path(self) -> tuple[str, ...]:
@@ -115,7 +74,7 @@ class FileFacts:
 
 def mentions_relevant_module(data: bytes) -> bool:
     """Whether a file could hold anything to convert; False means it need not even be parsed."""
-    return _RELEVANT.search(data) is not None
+    return known().any_mentioned(data)
 
 
 def module_parts(path: str) -> tuple[str, ...]:
@@ -148,13 +107,10 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         return replace(facts, is_python2=isinstance(error, SyntaxError) and is_refused_python2(text, error))
     levels = _levels(module)
     try:
-        hands_on = may_hand_on(text)
-        facts = _Gatherer(path, hands_on).gather(module, [node for level in levels for node in level])
+        facts = _Gatherer(path, text).gather(module, [node for level in levels for node in level])
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
-    if hands_on:
-        facts.config_flow = gather_config_flow(module, bool(facts.stars), text)
     return facts
 
 
@@ -162,7 +118,7 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     """The distribution of a notebook, by cell, and its config flow; nothing imports it, and other facts are for itself only."""
     from tf2npu.scanner.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
 
-    if not mentions_relevant_module(data) and b"estimator" not in data:
+    if not known().any_mentioned(data, is_notebook=True):
         return FileFacts(path)
     try:
         notebook = Notebook(data)
@@ -193,50 +149,54 @@ def _levels(module: ast.Module) -> list[list[ast.AST]]:
 
 
 class _Gatherer:
-    def __init__(self, path: str, hands_configs_on: bool) -> None:
+    def __init__(self, path: str, text: str) -> None:
         self.path = path
-        self.hands_configs_on = hands_configs_on
+        self.text = text
+        self.frameworks = known()
         self.imports: list[tuple[int, str]] = []
         self.stars: list[tuple[int, str]] = []
         self.exports: dict[str, tuple[int, str]] = {}
         self.definitions: set[str] = set()
         self.aliases: dict[str, str] = {}
-        self.distribution: list[tuple[str, Seen]] = []
-        self.keras_imported_line = 0
-        self.has_keras_net = False
-        self.has_keras_part = False
-        self.has_estimator = False
-        self.only_1 = False
-        self.only_2 = False
+        self.imported: list[tuple[str, str, int]] = []
+        self.references: list[tuple[str, int]] = []
+        self.assigned_names: list[str] = []
         self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
     def gather(self, module: ast.Module, nodes: list[ast.AST]) -> FileFacts:
-        for node in nodes:
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                self.import_(node)
+        statements = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+        for statement in statements:
+            self.import_(statement)
         self.top_level(module.body)
         for node in nodes if self.aliases else ():
             if isinstance(node, (ast.Attribute, ast.Name)):
                 self.reference(node)
-        calls = [node for node in nodes if type(node) is ast.Call]
         has_stars = any(level > 0 or not is_framework(name) for level, name in self.stars)
         roles = RoleGatherer(self.targets, has_stars)
         roles.gather(module)
-        uses_keras = self.has_keras_net or (self.keras_imported_line > 0 and not self.has_keras_part)
+        found = self.found_by_frameworks(module, nodes, statements, has_stars)
         return FileFacts(
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
-            any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes), uses_keras,
-            tuple(self.distribution), {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls),
-            any(map(_trains, calls)), self.has_estimator, any(map(_runs_keras, calls)),
+            any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes),
+            tuple(place for one in found for place in one.distribution),
+            {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls), any(one.trains for one in found),
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
-            self.dialect(), tuple(_loaded(module)), frozenset(_closed(nodes)),
+            frozenset[str]().union(*(one.flags for one in found)), tuple(_loaded(module)), frozenset(_closed(nodes)),
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
-            config_flow=None if self.hands_configs_on else without_flow(nodes, self.targets, has_stars),
-            needs_npu_bridge=uses_old_names(self.imports, nodes, self.targets),
+            config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
         )  # fmt: skip
+
+    def found_by_frameworks(
+        self, module: ast.Module, nodes: list[ast.AST], imports: list[ast.Import | ast.ImportFrom], has_stars: bool
+    ) -> list[FoundFacts]:
+        file = ParsedFile(
+            self.path, self.text, module, nodes, [node for node in nodes if type(node) is ast.Call], imports, self.imports,
+            self.imported, self.references, self.assigned_names, self.targets, has_stars, bool(self.stars)
+        )  # fmt: skip
+        return [framework.facts(file) for framework in self.frameworks]
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
@@ -245,12 +205,9 @@ class _Gatherer:
                 local = alias.asname or root_of(alias.name)
                 self.alias(local, alias.name if alias.asname else root_of(alias.name), node.lineno)
                 self.target(local, 0, alias.name if alias.asname else root_of(alias.name))
-                self.seen_module(alias.name, node.lineno)
             return
         module = node.module or ""
         self.imports.append((node.level, module))
-        if node.level == 0 and any(is_horovod(f"{module}.{alias.name}") for alias in node.names):
-            self.seen_module(module, node.lineno)
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append((node.level, module))
@@ -261,26 +218,14 @@ class _Gatherer:
             if node.level == 0:
                 self.alias(alias.asname or alias.name, target, node.lineno)
 
-    def dialect(self) -> str:
-        """The TensorFlow version that names of the file tell, or ""; the adapter that it imports tells before they do."""
-        if _has_adapter2(self.imports):
-            return "2"
-        return "1" if self.only_1 else "2" if self.only_2 else ""
-
     def alias(self, local: str, target: str, line: int) -> None:
-        if is_framework(target):
-            self.aliases[local] = canonical(target)
-            if canonical(target) == "tensorflow.keras" and local != "tensorflow":
-                self.keras_imported_line = line
-            self.note(canonical(target), line)
+        if self.frameworks.is_known(target):
+            self.aliases[local] = name = self.frameworks.canonical(target)
+            self.imported.append((local, name, line))
 
     def target(self, local: str, level: int, dotted: str) -> None:
-        if level > 0 or not is_framework(dotted):
+        if level > 0 or not self.frameworks.is_known(dotted):
             self.targets[local] = (level, dotted)
-
-    def seen_module(self, module: str, line: int) -> None:
-        if is_horovod(module):
-            self.distribution.append(("horovod", Seen(self.path, line, module)))
 
     def top_level(self, body: list[ast.stmt]) -> None:
         """Names bound at module level, through try and if blocks."""
@@ -304,7 +249,8 @@ class _Gatherer:
 
     def assigned(self, node: ast.Assign) -> None:
         target = self.dotted(node.value)
-        self.has_keras_net |= target == "tensorflow.keras.backend"  # whatever is called by that name
+        if target is not None:
+            self.assigned_names.append(target)
         means = (0, target) if target is not None and is_framework(target) else self.exported(node.value)
         for name in node.targets:
             if isinstance(name, ast.Name):
@@ -324,34 +270,12 @@ class _Gatherer:
     def reference(self, node: ast.Attribute | ast.Name) -> None:
         name = self.dotted(node)
         if name is not None:
-            self.note(name, node.lineno)
-        elif isinstance(node, ast.Name) and node.id == "NPUEstimator":  # by a star import
-            self.has_estimator = True
-
-    def note(self, name: str, line: int) -> None:
-        self.only_1 = self.only_1 or name in V1_MODE or ONLY_1.match(name) is not None
-        self.only_2 = self.only_2 or name in SIGNS_2
-        if _KERAS_NET.match(name) and name != "tensorflow.keras":
-            self.has_keras_net = True
-        elif _KERAS_PARTS.match(name):
-            self.has_keras_part = True
-        elif ESTIMATOR.match(name):
-            self.has_estimator = True
-        strategy = _STRATEGY.match(name)
-        if name in _PARAMETER_SERVER or (strategy and strategy.group(1).startswith("ParameterServer")):
-            self.distribution.append(("parameter-server", Seen(self.path, line, name)))
-        elif strategy and strategy.group(1) != "Strategy":
-            self.distribution.append(("tf", Seen(self.path, line, name)))
+            self.references.append((name, node.lineno))
 
     def dotted(self, node: ast.expr) -> str | None:
         """Qualified name of a chain whose root is a known import."""
         root, parts = chain(node)
-        return canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
-
-
-def _has_adapter2(imports: Iterable[tuple[int, str]]) -> bool:
-    """Whether one of these imports, with their levels, is of the adapter of TensorFlow 2."""
-    return any(level == 0 and is_adapter2(module) for level, module in imports)
+        return self.frameworks.canonical(".".join([self.aliases[root], *parts])) if root in self.aliases else None
 
 
 def _loaded(module: ast.Module) -> Iterator[Target]:
@@ -372,17 +296,6 @@ def _closed(nodes: list[ast.AST]) -> Iterator[str]:
             yield node.value.attr
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             yield from (item.context_expr.attr for item in node.items if isinstance(item.context_expr, ast.Attribute))
-
-
-def _trains(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    return name in _TRAINING_CALLS or (name == "train" and has_arguments(call))
-
-
-def _runs_keras(call: ast.Call) -> bool:
-    receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in _KERAS_RUNS and not (isinstance(receiver, ast.Name) and receiver.id == "re")
 
 
 def is_main_guard(test: ast.expr) -> bool:

@@ -1,4 +1,4 @@
-"""The import of npu_bridge: merged into one that is there, else before the first import of TensorFlow or an earlier use."""
+"""The import of an adapter: merged into one that is there, else at the first import of its framework or before an earlier use."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.scanner.edits import Change
 from tf2npu.scanner.import_names import imported_modules
-from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, is_tensorflow, root_of
+from tf2npu.scanner.names import root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.tree_walk import dotted_name
 
-_REASONS = {"npu_convert_dropout": "dropout layers use the dropout of the NPU"}
-SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
-SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
-
 
 def plan_import(
-    script: Script, symbols: Iterable[tuple[str, Any]], side_effect: bool, first_use: int, first_need: cst.CSTNode | None
+    script: Script, framework: Framework, symbols: Iterable[tuple[str, Any]], side_effect: bool, first_use: int
 ) -> list[Change]:
-    """The changes that make the symbols available; none when nothing is missing.
+    """The changes that make symbols of a framework's adapter available; none when nothing is missing.
 
-    symbols: names of npu_init, or `module:name` for what npu_init does not export, with the scope each is used in.
-    side_effect: the file is run and must import npu_init anyway.  first_use: offset of the first use at module level.
-    first_need: the first place that fails where npu_bridge has not been imported above it.
+    symbols: names of the adapter, or `module:name` for what it does not export, with the scope each is used in.
+    side_effect: the file is run and must import the adapter anyway.  first_use: offset of the first use at module level.
     """
-    above = [node for node in _of_npu_init(script) if script.tree.span(node)[0] < first_use]
+    adapter = framework.adapter
+    assert adapter is not None
+    first_need = adapter.first_need(script)
+    above = [node for node in _of_adapter(script, adapter) if script.tree.span(node)[0] < first_use]
     wanted = {symbol: scope for symbol, scope in symbols if not _is_imported(script, symbol, scope, first_use)}
     others = sorted(symbol for symbol in wanted if ":" in symbol)
     names = sorted(_spelling(script, symbol) for symbol in wanted if ":" not in symbol)
@@ -37,32 +36,29 @@ def plan_import(
     existing = next((node for node in above if not isinstance(node.names, cst.ImportStar)), None)
     if any(isinstance(node.names, cst.ImportStar) for node in above):
         names = [name for name in names if " as " in name]
-    if _takes_star(script, names) and (names or (side_effect and not _imports_npu_init(script))):
-        lines.append(f"from {NPU_INIT} import *")
+    is_missing = side_effect and not _imports_adapter(script, framework, adapter)
+    if _takes_star(script, adapter, names) and (names or is_missing):
+        lines.append(f"from {adapter.module} import *")
     elif names and existing is not None:
         changes.append(_merge(script, existing, names))
     elif names:
-        lines.append(f"from {NPU_INIT} import {', '.join(names)}")
-    elif side_effect and not _imports_npu_init(script):
-        lines.append(_side_effect(script))
-    if side_effect and not lines and first_need is not None and not _is_npu_bridge_above(script, first_need):
-        lines.append(_side_effect(script))
-    lines.extend(_other_line(symbol) for symbol in others)
+        lines.append(f"from {adapter.module} import {', '.join(names)}")
+    elif is_missing:
+        lines.append(adapter.side_effect(script.config))
+    if side_effect and not lines and first_need is not None and not _is_above(script, adapter, first_need):
+        lines.append(adapter.side_effect(script.config))
+    lines.extend(_other_line(adapter, symbol) for symbol in others)
     if lines:
         scopes = list(wanted.values()) or [script.module_scope]
-        changes.append(_insert(script, lines, scopes, first_use, first_need))
+        changes.append(_insert(script, framework, lines, scopes, first_use, first_need))
     return changes
 
 
-def _side_effect(script: Script) -> str:
-    return SIDE_EFFECT_2021 if script.config.target.adapter == "2021" else SIDE_EFFECT
-
-
-def _is_npu_bridge_above(script: Script, place: cst.CSTNode) -> bool:
-    """Whether a module imports npu_bridge, or a part of it, above a place."""
+def _is_above(script: Script, adapter: Adapter, place: cst.CSTNode) -> bool:
+    """Whether a module imports the adapter, or a part of it, above a place."""
     start = script.tree.span(place)[0]
     above = [node for node, scope in script.walked.imports if scope is script.module_scope and script.tree.span(node)[0] < start]
-    return any(root_of(module) == "npu_bridge" for node in above for module in imported_modules(node))
+    return any(root_of(module) == adapter.root for node in above for module in imported_modules(node))
 
 
 def _is_imported(script: Script, symbol: str, scope: Scope, first_use: int) -> bool:
@@ -82,15 +78,16 @@ def _gives(node: cst.Import | cst.ImportFrom, module: str, name: str) -> bool:
     return dotted_name(node.module) == module and name in [dotted_name(alias.name) for alias in node.names]
 
 
-def import_statements(script: Script) -> list[cst.CSTNode]:
-    """Top-level statements behind which what is imported from npu_bridge can be used, the best first."""
-    nodes = [next(_of_npu_init(script), None), _anchor(script, [script.module_scope])]
+def import_statements(script: Script, framework: Framework) -> list[cst.CSTNode]:
+    """Top-level statements behind which what is imported from the adapter can be used, the best first."""
+    own = next(_of_adapter(script, framework.adapter), None) if framework.adapter is not None else None
+    nodes = [own, _anchor(script, framework, [script.module_scope])]
     return [_top_level(script, node) for node in nodes if node is not None]
 
 
-def _other_line(symbol: str) -> str:
+def _other_line(adapter: Adapter, symbol: str) -> str:
     module, name = symbol.split(":")
-    reason = f"  # noqa: F401  {_REASONS[name]}" if name in _REASONS else ""
+    reason = f"  # noqa: F401  {adapter.reasons[name]}" if name in adapter.reasons else ""
     return f"from {module} import {name}{reason}"
 
 
@@ -99,43 +96,43 @@ def _spelling(script: Script, symbol: str) -> str:
     return symbol if local == symbol else f"{symbol} as {local}"
 
 
-def _takes_star(script: Script, names: list[str]) -> bool:
-    """Whether a star import is asked for and changes the meaning of no name that the file uses, `tf` and `os` apart."""
-    if script.config.import_style != "star" or any(" as " in name for name in names) or _has_star(script):
+def _takes_star(script: Script, adapter: Adapter, names: list[str]) -> bool:
+    """Whether a star import is asked for and changes the meaning of no name that the file uses."""
+    if script.config.import_style != "star" or any(" as " in name for name in names) or _has_star(script, adapter):
         return False
     free = {
         dotted_name(node).partition(".")[0]
         for node, scope in script.walked.references
         if isinstance(node, (cst.Name, cst.Attribute)) and scope.lookup_scope(dotted_name(node).partition(".")[0]) is None
     }
-    return not (free | set(script.module_scope.names) - {"tf", "os"}) & NPU_INIT_NAMES
+    return not (free | set(script.module_scope.names) - adapter.same) & adapter.names
 
 
-def _has_star(script: Script) -> bool:
-    return any(star.target == NPU_INIT and star.level == 0 for star in script.module_scope.stars)
+def _has_star(script: Script, adapter: Adapter) -> bool:
+    return any(star.target == adapter.module and star.level == 0 for star in script.module_scope.stars)
 
 
-def _imports_npu_init(script: Script) -> bool:
-    """Whether npu_init is imported at module level, or in the one function that imports TensorFlow."""
-    functions = {id(scope.function): scope.function for node, scope in script.walked.imports if reaches_tensorflow(script, node)}
+def _imports_adapter(script: Script, framework: Framework, adapter: Adapter) -> bool:
+    """Whether the adapter is imported at module level, or in the one function that imports the framework."""
+    functions = {id(scope.function): scope.function for node, scope in script.walked.imports if reaches(script, framework, node)}
     only = next(iter(functions.values())) if len(functions) == 1 else None
     for node, scope in script.walked.imports:
         if scope is not script.module_scope and (only is None or scope.function is not only):
             continue
         if isinstance(node, cst.ImportFrom):
-            if node.module is not None and not node.relative and dotted_name(node.module).startswith(NPU_INIT):
+            if node.module is not None and not node.relative and dotted_name(node.module).startswith(adapter.module):
                 return True
-        elif any(dotted_name(alias.name).startswith(NPU_INIT) for alias in node.names):
+        elif any(dotted_name(alias.name).startswith(adapter.module) for alias in node.names):
             return True
     return False
 
 
-def _of_npu_init(script: Script) -> Iterator[cst.ImportFrom]:
-    """Every `from npu_bridge.npu_init import ...` at module level, in source order."""
+def _of_adapter(script: Script, adapter: Adapter) -> Iterator[cst.ImportFrom]:
+    """Every `from adapter import ...` at module level, in source order."""
     for node, scope in script.walked.imports:
         if not isinstance(node, cst.ImportFrom) or node.module is None or node.relative:
             continue
-        if scope is script.module_scope and dotted_name(node.module) == NPU_INIT:
+        if scope is script.module_scope and dotted_name(node.module) == adapter.module:
             yield node
 
 
@@ -150,24 +147,38 @@ def _merge(script: Script, node: cst.ImportFrom, names: list[str]) -> Change:
     return Change(start, end, ", ".join(sorted({*present, *names})))
 
 
-def _insert(script: Script, lines: list[str], scopes: list[Scope], first_use: int, first_need: cst.CSTNode | None) -> Change:
-    """Lines of their own before the right statement, in the indentation of that statement."""
-    anchor = _anchor(script, [script.module_scope] if any(line.endswith("*") for line in lines) else scopes)
+def _insert(
+    script: Script, framework: Framework, lines: list[str], scopes: list[Scope], first_use: int, first_need: cst.CSTNode | None
+) -> Change:
+    """Lines of their own before or behind the right statement, in the indentation of that statement."""
+    anchor = _anchor(script, framework, [script.module_scope] if any(line.endswith("*") for line in lines) else scopes)
     if first_need is not None and (anchor is None or script.tree.span(first_need)[0] < script.tree.span(anchor)[0]):
         anchor = _top_level(script, first_need)
     if anchor is not None and first_use < script.tree.span(anchor)[0]:
         anchor = next(s for s in script.tree.module.body if first_use < script.tree.span(s)[1])
     if isinstance(anchor, cst.SimpleStatementLine) and _is_preamble(anchor):
         return _insert_within(script, anchor, lines)
-    offset = script.lines.line_start(script.tree.span(anchor)[0]) if anchor is not None else _after_preamble(script)
+    is_behind = framework.adapter is not None and framework.adapter.comes_behind
+    offset = _offset(script, anchor, is_behind and anchor is not None and script.tree.span(anchor)[1] <= first_use)
     indent = ""
     if anchor is not None:
         start = script.tree.span(anchor)[0]
-        indent = script.text[offset:start].replace("\f", "")
+        indent = script.text[script.lines.line_start(start) : start].replace("\f", "")
     newline = "\r\n" if "\r\n" in script.text[: offset + 2000] else "\n"
     if offset == len(script.text) and script.text and not script.text.endswith(("\n", "\r")):
         return Change(offset, offset, "".join(newline + line for line in lines))
     return Change(offset, offset, "".join(f"{indent}{line}{newline}" for line in lines))
+
+
+def _offset(script: Script, anchor: cst.CSTNode | None, is_behind: bool) -> int:
+    """The line of a statement or the one behind it; without a statement the line behind docstring and `__future__` imports."""
+    if anchor is None:
+        return _after_preamble(script)
+    start, end = script.tree.span(anchor)
+    if not is_behind:
+        return script.lines.line_start(start)
+    line_end = script.lines.line_end(end)
+    return min(line_end + len(script.newline_at(end)), len(script.text))
 
 
 def _insert_within(script: Script, anchor: cst.SimpleStatementLine, lines: list[str]) -> Change:
@@ -177,9 +188,9 @@ def _insert_within(script: Script, anchor: cst.SimpleStatementLine, lines: list[
     return Change(offset, offset, "".join(f"{line.partition('  #')[0]}; " for line in lines))
 
 
-def _anchor(script: Script, scopes: list[Scope]) -> cst.CSTNode | None:
-    """Statement before which the import goes; None when nothing in the file imports TensorFlow."""
-    sites = [(node, scope) for node, scope in script.walked.imports if reaches_tensorflow(script, node)]
+def _anchor(script: Script, framework: Framework, scopes: list[Scope]) -> cst.CSTNode | None:
+    """Statement at which the import goes; None when nothing in the file imports the framework."""
+    sites = [(node, scope) for node, scope in script.walked.imports if reaches(script, framework, node)]
     if not sites:
         return _first_import_statement(script)
     node, scope = sites[0]
@@ -225,25 +236,25 @@ def _is_future(part: cst.BaseSmallStatement) -> bool:
     return isinstance(part, cst.ImportFrom) and part.module is not None and dotted_name(part.module) == "__future__"
 
 
-def reaches_tensorflow(script: Script, node: cst.Import | cst.ImportFrom) -> bool:
-    """Whether a statement imports TensorFlow, itself or through a module of the project."""
+def reaches(script: Script, framework: Framework, node: cst.Import | cst.ImportFrom) -> bool:
+    """Whether a statement imports a framework, itself or through a module of the project."""
     if isinstance(node, cst.Import):
-        return any(_module_reaches(script, 0, dotted_name(alias.name)) for alias in node.names)
+        return any(_module_reaches(script, framework, 0, dotted_name(alias.name)) for alias in node.names)
     module = dotted_name(node.module) if node.module is not None else ""
     level = len(node.relative)
-    if _module_reaches(script, level, module):
+    if _module_reaches(script, framework, level, module):
         return True
     if isinstance(node.names, cst.ImportStar):
         return False
     names = [dotted_name(alias.name) for alias in node.names]
-    return any(_module_reaches(script, level, f"{module}.{name}" if module else name) for name in names)
+    return any(_module_reaches(script, framework, level, f"{module}.{name}" if module else name) for name in names)
 
 
-def _module_reaches(script: Script, level: int, module: str) -> bool:
-    if level == 0 and is_tensorflow(module):
+def _module_reaches(script: Script, framework: Framework, level: int, module: str) -> bool:
+    if framework.is_bound_by([(level, module)]):
         return True
     target = script.project.find_module(script.path, level, module)
-    return target is not None and target != script.path and target in script.project.reaching
+    return target is not None and target != script.path and script.project.is_reaching(target, framework.name)
 
 
 def _statement_line(script: Script, node: cst.CSTNode) -> cst.CSTNode | None:

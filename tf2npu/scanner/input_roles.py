@@ -8,22 +8,16 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.syntax import chain, children
 
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
 Constant = bool | int | float | str | None
 Value = tuple[str, Constant]  # ("const", value), ("param", name) or ("other", None)
-_METHOD_ROLES = {
-    "train": "train", "evaluate": "eval", "predict": "eval", "fit": "train", "fit_generator": "train",
-    "evaluate_generator": "eval", "predict_generator": "eval",
-}  # fmt: skip
-_OTHER_EVALUATION = re.compile(r"predict|evaluat|score|transform|infer")  # predict_proba, predict_cluster_idx, ...
-_SPEC_ROLES = {"TrainSpec": ("train", 0), "EvalSpec": ("eval", 0), "InMemoryEvaluatorHook": ("eval", 1)}
 _MAX_USES = 40
 """The most uses of one function that are kept: what a batch feeds is told by the first ones, or by none."""
 _INTEGER_BITS = 64
@@ -70,6 +64,7 @@ class RoleGatherer:
     """Collects functions and calls of one file. has_stars: names that it does not bind may be functions of star imports."""
 
     def __init__(self, targets: dict[str, Target], has_stars: bool = False) -> None:
+        self.fed_inputs = known().fed_inputs
         self.targets = targets
         self.has_stars = has_stars
         self.functions: dict[str, FunctionFact | None] = {}
@@ -116,8 +111,9 @@ class RoleGatherer:
         if fact is not None and not _is_of_a_library(fact.target):
             self.calls.append(fact)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        for role, expression in _fed(node, name):
-            self.calls.extend(self._uses(expression, owner, params, role, 0))
+        for fed_inputs in self.fed_inputs:
+            for role, expression in fed_inputs(node, name):
+                self.calls.extend(self._uses(expression, owner, params, role, 0))
 
     def _uses(self, node: ast.expr, owner: str, params: tuple[str, ...], role: str, depth: int) -> list[CallFact]:
         if depth > 8:
@@ -183,28 +179,6 @@ def _is_of_a_library(target: Target) -> bool:
     """Most calls of a training script go to a handful of packages, which pass no role on."""
     level, dotted = target
     return level == 0 and dotted.partition(".")[0] in LIBRARIES
-
-
-def _fed(node: ast.Call, name: str) -> list[tuple[str, ast.expr]]:
-    """Expressions that feed a model in this call, with their role."""
-    keywords = {k.arg: k.value for k in node.keywords if k.arg}
-    if name in _SPEC_ROLES:
-        role, position = _SPEC_ROLES[name]
-        value = keywords.get("input_fn") or (node.args[position] if len(node.args) > position else None)
-        return [(role, value)] if value is not None else []
-    if "eval_input_fn" in keywords:
-        return [("eval", keywords["eval_input_fn"])]
-    if "input_fn" in keywords and isinstance(node.func, ast.Attribute) and _OTHER_EVALUATION.match(name):
-        return [("eval", keywords["input_fn"])]
-    if name not in _METHOD_ROLES or not isinstance(node.func, ast.Attribute):
-        return []
-    found = []
-    value = keywords.get("input_fn") or keywords.get("x") or (node.args[0] if node.args else None)
-    if value is not None:
-        found.append((_METHOD_ROLES[name], value))
-    if "validation_data" in keywords:
-        found.append(("eval", keywords["validation_data"]))
-    return found
 
 
 def _last_name(node: ast.expr) -> str:

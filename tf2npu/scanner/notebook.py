@@ -122,7 +122,7 @@ class Notebook:
         return 0 if offset is None else bisect.bisect_right(self._line_starts, offset) + line - 1
 
     def cell_findings(self, is_concerned: Callable[[str], bool]) -> list[Finding]:
-        """A finding for each cell that was left alone; for one that does not parse, where its text may concern TensorFlow."""
+        """A finding for each cell that was left alone; for one that does not parse, where its text may concern a framework."""
         if not self.n_cells:
             return [_no_cells()]
         broken = []
@@ -157,7 +157,7 @@ class Notebook:
 
 
 def why_nothing_was_seen(path: str, data: bytes) -> list[Finding]:
-    """Findings on what keeps a notebook or its cells from being read, so that TensorFlow may be missed; or that it is empty."""
+    """Findings on what keeps a notebook or its cells from being read, so that a framework may be missed; or that it is empty."""
     if not is_notebook(path):
         return []
     try:

@@ -8,17 +8,25 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from tf2npu.findings import Seen
-from tf2npu.scanner.config_flow import ConfigFlow, Place
-from tf2npu.scanner.config_pairs import ModuleFinder, paired_calls
+from tf2npu.frameworks.base import Framework, ProjectPart
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import is_project_settings
-from tf2npu.scanner.entries import RUNNING
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.load_order import files_with_old_names, packages_run_first
-from tf2npu.scanner.names import belong_to_tensorflow, canonical, is_framework, is_horovod, is_tensorflow
-from tf2npu.scanner.project_dialects import ToldDialects, told_dialects
+from tf2npu.scanner.names import canonical, is_framework
 from tf2npu.scanner.python2_projects import python2_projects
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The files of a tree that have to do with one framework.
+
+    reaching: those that import it, directly or through the project.  reached: those that one of these imports.
+    """
+
+    reaching: frozenset[str] = frozenset()
+    reached: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -31,48 +39,30 @@ class ProjectFacts:
 
     files: dict[str, FileFacts] = field(default_factory=dict)
     modules: dict[tuple[str, ...], str] = field(default_factory=dict)
-    reaching: frozenset[str] = frozenset()  # files that import TensorFlow, directly or through the project
+    reaching: frozenset[str] = frozenset()  # files that import a framework, directly or through the project
     reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
-    of_tensorflow: frozenset[str] = (
-        frozenset()
-    )  # these, those that reach Horovod's or the NPU's part for it, and what they import
-    keras_nets: frozenset[str] = frozenset()  # files that use a Keras model, directly or through the project
+    reach: dict[str, Reach] = field(default_factory=dict)  # the same for each framework
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
     imported: frozenset[str] = frozenset()  # files that another file imports
     entries: frozenset[str] = frozenset()  # files that are run
-    starting: frozenset[str] = frozenset()  # files that are run and reach Horovod
-    started: frozenset[str] = frozenset()  # these, and what they import
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
-    with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
-    of_horovod: frozenset[str] = frozenset()  # files that cannot be loaded without Horovod, and what only those import
-    borrowers: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, name of Horovod) -> file that imports it there
-    dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
-    with_old_names: frozenset[str] = frozenset()  # files whose import needs what npu_bridge has back, theirs or one's they import
-    run_first: frozenset[str] = frozenset()  # of these, files of packages that are run before an entry script
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
-    config_pairs: dict[str, frozenset[Place]] = field(default_factory=dict)  # file -> RunConfigs and Estimators that meet
+    parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
 
     @classmethod
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
         """Merge the facts of the files of a tree; the order given does not matter."""
         files = {f.path: f for f in sorted(facts, key=lambda f: f.path)}
         project = cls(files, {f.module_path: p for p, f in files.items() if not is_project_settings(p)})
-        edges = {path: project._imported_files(f) for path, f in files.items()}
-        tensorflow = {p for p, f in files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in f.imports)}
-        project.reaching = importers_of(tensorflow, edges)
-        project.reached = imported_by(project.reaching, edges)
-        others = {p for p, f in files.items() if belong_to_tensorflow({m for lv, m in f.imports if lv == 0})}
-        project.of_tensorflow = project.reached | importers_of(others, edges)
-        nets, runs = {p for p, f in files.items() if f.uses_keras_net}, {p for p, f in files.items() if f.runs_keras}
-        inside = importers_of({p for p, f in files.items() if f.has_estimator}, edges) - importers_of(runs, edges)
-        project.keras_nets = importers_of(nets, edges) - inside  # an Estimator runs the models it is made of itself
+        edges = {path: project.imports_of(path) for path in files}
+        project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
         project.training = importers_of(trains, edges) & project.reaching
-        project.with_horovod = importers_of({p for p, f in files.items() if f.has_horovod}, edges)
-        project.borrowers = project._find_borrowers()
-        project.dialects = told_dialects(files, edges)
+        project.parts = {framework.name: framework.part() for framework in known()}
+        for part in project.parts.values():
+            part.begin(project, edges)
         functions = {(p, name): fact for p, f in files.items() for name, fact in f.functions.items()}
         calls = [(p, call) for p, f in files.items() for call in f.calls]
         project.input_uses = spread_roles(functions, calls, project._find_function)
@@ -81,59 +71,70 @@ class ProjectFacts:
         project.imported = imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
         project.entries = frozenset(path for path, f in files.items() if project._is_entry(f, path in imported))
         project.entries -= project._of_other_frameworks()
-        scripts = {path for path, f in files.items() if f.starts_horovod and path not in imported}
-        project.starting = (project.entries | scripts) & project.with_horovod
-        project.started = project.starting | imported_by(project.starting, edges)
-        project.of_horovod = project._only_with_horovod(edges)
-        project.with_old_names = files_with_old_names(files, project._run_by)
-        project.run_first = packages_run_first(files, project.entries & project.reaching, project.with_old_names)
+        for part in project.parts.values():
+            part.finish(project, edges)
         project.python2 = python2_projects(files, edges)
-        project.config_pairs = project._config_pairs(edges)
-        nothing: dict[str, Any] = {  # nine tenths of the memory
-            "functions": {}, "calls": (), "returns": {}, "run_targets": (), "loads": (), "config_flow": None,
-        }  # fmt: skip
-        known: dict[Any, Any] = {}
-        project.files = {path: replace(f, **nothing, **_with_shared_names(f, known)) for path, f in files.items()}
+        project._forget_details()
         return project
+
+    def _find_reach(self, edges: dict[str, frozenset[str]]) -> None:
+        for framework in known():
+            reaching = importers_of({p for p, f in self.files.items() if framework.is_bound_by(f.imports)}, edges)
+            self.reach[framework.name] = Reach(reaching, imported_by(reaching, edges))
+        found = [reach for reach in self.reach.values() if reach.reaching]
+        if len(found) == 1:
+            self.reaching, self.reached = found[0].reaching, found[0].reached
+        else:
+            self.reaching = frozenset[str]().union(*(reach.reaching for reach in found))
+            self.reached = frozenset[str]().union(*(reach.reached for reach in found))
+
+    def _forget_details(self) -> None:
+        """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
+        dropped: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}, "run_targets": (), "loads": ()}
+        known_names: dict[Any, Any] = {}
+        self.files = {
+            path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))
+            for path, facts in self.files.items()
+        }
 
     def including(self, facts: FileFacts) -> ProjectFacts:
         """The project with one more file that no other one imports, such as a notebook."""
         path = facts.path
         whole = replace(self, files={**self.files, path: facts})
-        targets = whole._imported_files(facts)
-        is_reaching = any(level == 0 and is_tensorflow(m) for level, m in facts.imports) or targets & self.reaching
-        whole.reaching |= {path} if is_reaching else set()
-        is_of_it = belong_to_tensorflow({m for level, m in facts.imports if level == 0}) or targets & self.of_tensorflow
-        whole.of_tensorflow |= {path} if is_of_it or is_reaching else set()
-        inside = facts.has_estimator and not facts.runs_keras
-        whole.keras_nets |= {path} if (facts.uses_keras_net and not inside) or targets & self.keras_nets else set()
-        whole.with_horovod |= {path} if facts.has_horovod or targets & self.with_horovod else set()
-        whole.of_horovod |= (
-            {path} if facts.needs_horovod or whole._files_of(path, facts.loads) & self.of_horovod & self.with_horovod else set()
-        )
-        needs = facts.needs_npu_bridge or whole._run_by(facts) & self.with_old_names
-        whole.with_old_names |= {path} if needs else set()
+        targets = whole.imports_of(path)
+        whole.reach = {
+            framework.name: self._reach_including(framework, path, framework.is_bound_by(facts.imports), targets)
+            for framework in known()
+        }
+        whole.reaching |= {path} if any(path in reach.reaching for reach in whole.reach.values()) else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
-        starts = path in whole.with_horovod and (path in whole.entries or facts.starts_horovod)
-        whole.starting |= {path} if starts else set()
-        whole.started |= {path} if starts else set()
+        whole.parts = {name: part.including(whole, facts, targets) for name, part in self.parts.items()}
         functions = {(path, name): fact for name, fact in facts.functions.items()}
         calls = [(path, call) for call in facts.calls if call.target[0] < 0]
         whole.input_uses = self.input_uses | spread_roles(functions, calls, whole._find_function)
         return whole
 
+    def _reach_including(self, framework: Framework, path: str, is_bound: bool, targets: frozenset[str]) -> Reach:
+        reach = self.reach.get(framework.name, Reach())
+        return replace(reach, reaching=reach.reaching | {path}) if is_bound or targets & reach.reaching else reach
+
+    def is_reaching(self, path: str, framework: str) -> bool:
+        """Whether a file imports a framework, directly or through the project."""
+        reach = self.reach.get(framework)
+        return reach is not None and path in reach.reaching
+
     def imports_of(self, path: str) -> frozenset[str]:
         """The files of the tree that a file imports."""
-        return self._imported_files(self.files[path])
+        return self.files_of(path, self.files[path].imports)
 
     def has_importer(self, path: str, which: Callable[[FileFacts], bool]) -> bool:
         """Whether one of the files that import `path` is such a file."""
-        return any(which(f) and path in self._imported_files(f) for p, f in self.files.items() if p != path)
+        return any(which(f) and path in self.imports_of(p) for p, f in self.files.items() if p != path)
 
     @property
     def distribution_kinds(self) -> tuple[str, ...]:
-        """Kinds of distribution seen anywhere: horovod, tf, parameter-server."""
+        """Kinds of distribution seen anywhere, as the frameworks name them."""
         return tuple(sorted({kind for f in self.files.values() for kind, _ in f.distribution}))
 
     @property
@@ -160,7 +161,7 @@ class ProjectFacts:
         return None
 
     def resolve(self, path: str, level: int, dotted: str, depth: int = 0) -> str | None:
-        """Qualified name of something a project module exports, e.g. `compat.tf` -> `tensorflow`.
+        """Qualified name of something a project module exports, e.g. `compat.fw` -> `framework`.
 
         A name that a project module defines itself comes back as None, like one that is not in the tree.
         """
@@ -262,28 +263,28 @@ class ProjectFacts:
         return not is_imported and (facts.runs or any(self._works(path, target) for target in targets))
 
     def _of_other_frameworks(self) -> frozenset[str]:
-        """Files that do not import TensorFlow, and load another framework and at most what can do without TensorFlow."""
-        loading = {path: self._files_of(path, facts.loads) for path, facts in self.files.items()}
+        """Files that load a framework that is not converted, and neither import one that is nor load what needs one."""
+        loading = {path: self.files_of(path, facts.loads) for path, facts in self.files.items()}
         others = importers_of({path for path, facts in self.files.items() if facts.needs_other_framework}, loading)
         if not others:
             return others
-        bound = {path for path, facts in self.files.items() if any(lv == 0 and is_tensorflow(m) for lv, m in facts.loads)}
-        own = {path for path in others if any(lv == 0 and is_tensorflow(m) for lv, m in self.files[path].imports)}
+        bound = {path for path, facts in self.files.items() if any(f.is_bound_by(facts.loads) for f in known())}
+        own = {path for path in others if any(f.is_bound_by(self.files[path].imports) for f in known())}
         return others - importers_of(bound, loading) - own
 
     def _works(self, path: str, target: Target) -> bool:
-        """Whether something that is called opens a session, or is in a file that trains or starts Horovod."""
+        """Whether something that is called does what a script is run for, or is in a file that does."""
         level, dotted = target
         if level < 0:
             return any(self._starts_work(self.star_source(path, *star, dotted)) for star in self.files[path].stars)
-        if self.resolve(path, level, dotted) in RUNNING:
+        if self.resolve(path, level, dotted) in known().running:
             return True
         parts = dotted.split(".")
         found = (self.find_module(path, level, ".".join(parts[:n])) for n in range(len(parts), 0, -1))
         return self._starts_work(next((file for file in found if file is not None), None))
 
     def _starts_work(self, path: str | None) -> bool:
-        return path in self.training or path in self.keras_nets or path in self.with_horovod
+        return path in self.training or any(part.works(path) for part in self.parts.values())
 
     def _commands(self) -> dict[str, frozenset[str]]:
         """Files and functions that setup scripts and settings name, through re-exports."""
@@ -325,65 +326,16 @@ class ProjectFacts:
         parts = dotted.split(".")
         return any(self.find_module(path, level, ".".join(parts[:n])) is not None for n in range(len(parts), 0, -1))
 
-    def _only_with_horovod(self, edges: dict[str, frozenset[str]]) -> frozenset[str]:
-        loading = {path: self._files_of(path, facts.loads) for path, facts in self.files.items()}
-        needing = importers_of({path for path, facts in self.files.items() if facts.needs_horovod}, loading)
-        others = self.entries - needing
-        return needing | (imported_by(needing, edges) - others - imported_by(others, edges))
-
     def loaded_by(self, path: str, level: int, module: str) -> frozenset[str]:
         """Files of the tree that an import of a module runs: the module's, and those of the packages around it."""
         parts = module.split(".")
-        return self._files_of(path, [(level, ".".join(parts[:n])) for n in range(bool(level) ^ 1, len(parts) + 1)])
+        return self.files_of(path, [(level, ".".join(parts[:n])) for n in range(bool(level) ^ 1, len(parts) + 1)])
 
-    def _run_by(self, facts: FileFacts) -> frozenset[str]:
+    def run_by(self, facts: FileFacts) -> frozenset[str]:
         """Files of the tree that the imports of a file run."""
         return frozenset[str]().union(*(self.loaded_by(facts.path, *imported) for imported in facts.imports))
 
-    def _find_borrowers(self) -> dict[tuple[str, str], str]:
-        lenders = {path for path, facts in self.files.items() if facts.has_horovod}
-        found: dict[tuple[str, str], str] = {}
-        for path, facts in self.files.items() if lenders else ():
-            for level, dotted in facts.imports:
-                module, _, name = dotted.rpartition(".")
-                lender = self.find_module(path, level, module) if module or level else None
-                found |= {(lender, name): path} if lender in lenders and self._is_horovod(lender, name) else {}
-            for level, module in facts.stars:
-                lender = self.find_module(path, level, module) or ""
-                names = self.files[lender].exports if lender in lenders else {}
-                found |= {(lender, name): path for name in names if self._is_horovod(lender, name)}
-        return {key: path for key, path in found.items() if key[0] != path}
-
-    def _is_horovod(self, path: str, name: str) -> bool:
-        level, dotted = self.files[path].exports.get(name, (0, ""))
-        return level == 0 and is_horovod(dotted)
-
-    def _config_pairs(self, edges: dict[str, frozenset[str]]) -> dict[str, frozenset[Place]]:
-        flows = {path: f.config_flow for path, f in self.files.items() if f.config_flow is not None}
-        told = self.dialects
-        staying = {*told.of_adapter2, *told.for_tensorflow2, *told.on_tensorflow2}
-        staying |= {path for path, f in self.files.items() if f.dialect == "2" or f.is_too_deep}
-        unread = [path for path, f in self.files.items() if not (flows[path].is_whole if path in flows else f.is_python)]
-        opened = frozenset(target for path in unread for target in edges[path])
-        finder = ModuleFinder(
-            self.find_module,
-            lambda path: self.files[path].exports,
-            lambda path: self.files[path].stars,
-            lambda path: self.files[path].definitions,
-        )
-        notebooks = {path: self._followed_files(path, flow) for path, flow in flows.items() if not self.files[path].imports}
-        return paired_calls(flows, edges | notebooks, frozenset(staying), opened, finder)
-
-    def _followed_files(self, path: str, flow: ConfigFlow) -> frozenset[str]:
-        """The files that the config flow of a notebook, whose imports are not gathered, leads to."""
-        names = [name.split(":") for name in {*flow.used, *(call.target for call in flow.calls)} if name.startswith("import:")]
-        parts = [(int(level), dotted.split(".")) for _, level, dotted in names if int(level) >= 0]
-        return self._files_of(path, [(level, ".".join(part[:n])) for level, part in parts for n in range(1, len(part) + 1)])
-
-    def _imported_files(self, facts: FileFacts) -> frozenset[str]:
-        return self._files_of(facts.path, facts.imports)
-
-    def _files_of(self, path: str, imports: Iterable[Target]) -> frozenset[str]:
+    def files_of(self, path: str, imports: Iterable[Target]) -> frozenset[str]:
         """Files of the tree that imports in `path` refer to."""
         found = (self.find_module(path, level, module) for level, module in imports)
         return frozenset(file for file in found if file is not None)

@@ -1,4 +1,4 @@
-"""Expressions to qualified names: `tf.nn.dropout` -> "tensorflow.nn.dropout", `ds.map(f)` -> "tensorflow.data.Dataset()".
+"""Expressions to qualified names: `fw.nn.dropout` -> "framework.nn.dropout", `ds.map(f)` -> "framework.data.Dataset()".
 
 A name that ends in "()" is an instance of what stands before. "user:N" is the N-th class of the file, "user:N()" an instance
 of it. None means unknown: rules then leave the code alone.
@@ -12,20 +12,13 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.api_return_types import returned
-from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework, root_of
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.tree_walk import Walked
-from tf2npu.scanner.usage_types import MODEL, objects_by_use
 
 _BUILTINS = frozenset(dir(builtins))
 _CYCLE = "<cycle>"
-# What no other package exports; of the rest, the star import that comes last decides.
-_NPU_ONLY = NPU_INIT_NAMES - {
-    "os", "tf", "util", "profiler", "session", "backend", "config_pb2", "rewriter_config_pb2", "session_run_hook",
-    "RewriterConfig",
-}  # fmt: skip
 _Key = tuple[str, int, str]
 
 
@@ -37,6 +30,7 @@ class Resolver:
     """
 
     def __init__(self, walked: Walked, path: str, project: ProjectFacts) -> None:
+        self.frameworks = known()
         self.walked = walked
         self.path = path
         self.project = project
@@ -145,30 +139,32 @@ class Resolver:
         return used_as if used_as is not None and set(meanings) <= {None, _CYCLE, "None", used_as} else agreed
 
     def _objects_by_use(self) -> dict[tuple[int, str], str]:
-        if self.path not in self.project.reaching:
-            return {}
-        found = objects_by_use(self.walked)
         facts = self.project.files.get(self.path)
-        if facts is not None and any(level == 0 and root_of(module) == "keras" for level, module in facts.imports):
-            found = {key: kind for key, kind in found.items() if kind != MODEL}  # it may be a model of that package
+        found: dict[tuple[int, str], str] = {}
+        for framework in self.frameworks:
+            if self.project.is_reaching(self.path, framework.name):
+                found = {**framework.objects_by_use(self.walked, facts), **found}
         return found
 
     def _from_stars(self, name: str, scope: Scope) -> str | None:
+        if not (stars := scope.module.stars):
+            return None
         found: list[str | None] = []
-        for star in scope.module.stars:
-            if star.target == NPU_INIT and star.level == 0:
-                if name in NPU_INIT_NAMES:
-                    found.append(canonical(f"{NPU_INIT}.{name}"))
-            elif star.level == 0 and is_framework(star.target):
-                if not (name in _NPU_ONLY and any(s.target == NPU_INIT for s in scope.module.stars)):
-                    found.append(canonical(f"{star.target}.{name}"))
+        adapters = {s.target: self.frameworks.adapters[s.target] for s in stars if s.target in self.frameworks.adapters}
+        for star in stars:
+            if star.target in adapters and star.level == 0:
+                if name in adapters[star.target].names:
+                    found.append(self.frameworks.canonical(f"{star.target}.{name}"))
+            elif star.level == 0 and self.frameworks.is_known(star.target):
+                if not any(name in adapter.names and name not in adapter.shared for adapter in adapters.values()):
+                    found.append(self.frameworks.canonical(f"{star.target}.{name}"))
             else:
                 target = f"{star.target}.{name}" if star.target else name
                 is_theirs = self.project.star_source(self.path, star.level, star.target, name) is not None
                 theirs = f"project:{star.level}:{target}" if is_theirs else None
                 found.append(self.project.resolve(self.path, star.level, target) or theirs)
-        known = [f for f in found if f]
-        return known[-1] if known else None
+        meanings = [f for f in found if f]
+        return meanings[-1] if meanings else None
 
     def _binding(self, binding: Binding, name: str) -> str | None:
         if binding.kind == "import":
@@ -194,8 +190,8 @@ class Resolver:
         return f"user:{number}" if "classmethod" in kinds else f"user:{number}()"
 
     def _import(self, binding: Binding) -> str | None:
-        if binding.level == 0 and is_framework(binding.target):
-            return canonical(binding.target)
+        if binding.level == 0 and self.frameworks.is_known(binding.target):
+            return self.frameworks.canonical(binding.target)
         found = self.project.resolve(self.path, binding.level, binding.target)
         if found is not None:
             return found
@@ -215,14 +211,14 @@ class Resolver:
         if base.startswith("project:"):
             level, dotted = base.split(":")[1:]
             return self.project.resolve(self.path, int(level), f"{dotted}.{attr}") or f"{base}.{attr}"
-        return canonical(f"{base}.{attr}")
+        return self.frameworks.canonical(f"{base}.{attr}")
 
     def _of_either_module(self, module: cst.BaseExpression, attr: str, scope: Scope) -> str | None:
         """The name that an attribute has in all modules imported by one name, as in `try` and in `except`; or None."""
         bindings = scope.lookup(module.value) if isinstance(module, cst.Name) else []
-        if any(b.kind != "import" or b.level > 0 or not is_framework(b.target) for b in bindings):
+        if any(b.kind != "import" or b.level > 0 or not self.frameworks.is_known(b.target) for b in bindings):
             return None
-        return self._agreed([canonical(f"{canonical(b.target)}.{attr}") for b in bindings])
+        return self._agreed([self.frameworks.canonical(f"{self.frameworks.canonical(b.target)}.{attr}") for b in bindings])
 
     def _user_attribute(self, base: str, attr: str) -> str | None:
         """Attribute of a class of this file or of an instance: assigned, defined, or inherited."""
@@ -239,7 +235,7 @@ class Resolver:
             if parent.startswith("user:"):
                 found = self._user_attribute(parent + instance, attr)
             else:
-                found = canonical(f"{parent}{instance}.{attr}") if is_framework(parent) else None
+                found = self.frameworks.canonical(f"{parent}{instance}.{attr}") if self.frameworks.is_known(parent) else None
             if found is not None:
                 return found
         return None
@@ -259,7 +255,7 @@ class Resolver:
         if name.startswith("project:"):
             level, dotted = name.split(":")[1:]
             return self.project.returned_by(self.path, int(level), dotted)
-        return returned(name)
+        return self.frameworks.returned(name)
 
     def _super(self, scope: Scope) -> str | None:
         owner = scope.enclosing_class

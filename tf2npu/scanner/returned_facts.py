@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from tf2npu.scanner.api_return_types import returned
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
 from tf2npu.scanner.syntax import chain, children
 
 Given = str | Target  # qualified name of an instance, or the function of the project whose result is handed on
-_FOLLOWED = re.compile(
-    r"tensorflow$|(?:tensorflow\.(?:data\.(?:Dataset|Iterator)|Session|InteractiveSession|ConfigProto|train\.\w*Session|train\.Supervisor"
-    r"|(?:estimator|keras)\.(?:\w+\.)*\w+)|npu_bridge\.npu_init\.NPU(?:Estimator|RunConfig))\(\)$"
-)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MOST = 12
 """The most values of one function, and the most open names, that are followed: project facts are to stay small."""
@@ -29,6 +24,7 @@ class ReturnGatherer:
     """
 
     def __init__(self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], has_stars: bool = False) -> None:
+        self.frameworks = known()
         self.dotted = dotted
         self.targets = targets
         self.has_stars = has_stars
@@ -54,7 +50,7 @@ class ReturnGatherer:
         if not values or len(values) > _MOST or not all(isinstance(v, (ast.Call, ast.Name)) for v in values):
             return None
         given = self._agreed(values, frozenset())
-        return given if given is None or isinstance(given, tuple) or _FOLLOWED.match(given) else None
+        return given if given is None or isinstance(given, tuple) or self.frameworks.is_followed(given) else None
 
     def _agreed(self, values: list[ast.expr], open_names: frozenset[str]) -> Given | None:
         rest = [v for v in values if not (isinstance(v, ast.Name) and v.id in open_names)]
@@ -64,17 +60,18 @@ class ReturnGatherer:
     def _value(self, node: ast.expr, open_names: frozenset[str]) -> Given | None:
         if isinstance(node, ast.Name) and len(open_names) < _MOST:
             values = [v for v in self.assigned.get(node.id, []) if not _starts_with(v, open_names | {node.id})]
-            if not values and node.id not in self.assigned and self.dotted(node) == "tensorflow":
-                return "tensorflow"  # imported by the function, for those that call it
+            module = self.dotted(node) if not values and node.id not in self.assigned else None
+            if module is not None and self.frameworks.is_followed(module):
+                return module  # imported by the function, for those that call it
             return self._agreed(values, open_names | {node.id}) if values else None
         if not isinstance(node, ast.Call):
             return None
         name = self.dotted(node.func)
         if name is not None:
-            return returned(name)
+            return self.frameworks.returned(name)
         if isinstance(node.func, ast.Attribute) and not self._is_imported(node.func):
             base = self._value(node.func.value, open_names)
-            return returned(f"{base}.{node.func.attr}") if isinstance(base, str) else None
+            return self.frameworks.returned(f"{base}.{node.func.attr}") if isinstance(base, str) else None
         return self._target(node.func)
 
     def _is_imported(self, node: ast.expr) -> bool:

@@ -1,10 +1,9 @@
-"""One file under conversion: its text, tree, names, project and the npu_bridge names that fixes ask for."""
+"""One file under conversion: its text, tree, names, project and the names of adapters that fixes ask for."""
 
 from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +11,9 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Span
-from tf2npu.scanner.entries import RUNNING
-from tf2npu.scanner.names import NPU_INIT, NPU_INIT_NAMES, canonical, is_framework
+from tf2npu.frameworks.base import Adapter, Framework
+from tf2npu.frameworks.registry import known
+from tf2npu.scanner.names import canonical, is_framework
 from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.ranges import Covering
@@ -23,19 +23,25 @@ from tf2npu.scanner.source import LineIndex
 from tf2npu.scanner.tree import Tree
 from tf2npu.scanner.tree_walk import Walked, root_name, walk
 
-_TRAINING_METHODS = ("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train")
-
 
 class Script:
-    """Everything rules may ask about a file. Nothing in here changes while rules run, except the local names handed out."""
+    """Everything rules may ask about a file. Nothing in here changes while rules run, except the local names handed out.
 
-    def __init__(self, path: str, tree: Tree, config: Config, project: ProjectFacts) -> None:
+    frameworks: those whose rules look at the file; all that are known where nobody says.
+    """
+
+    def __init__(
+        self, path: str, tree: Tree, config: Config, project: ProjectFacts, frameworks: tuple[Framework, ...] = ()
+    ) -> None:
         self.path = path
         self.tree = tree
         self.text = tree.text
-        is_left = config.distributed == "tf" and path in project.of_horovod  # its gradients would be averaged twice
-        self.config = replace(config, distributed="none") if is_left else config
+        for framework in known():
+            config = framework.settings(config, path, project)
+        self.config = config
         self.project = project
+        self.frameworks = frameworks or tuple(known())
+        self.adapters: list[Adapter] = [f.adapter for f in self.frameworks if f.adapter is not None]
         self.lines = LineIndex(tree.text)
         self.walked: Walked = walk(tree.module)
         self.resolver = Resolver(self.walked, path, project)
@@ -82,18 +88,9 @@ class Script:
         """Qualified name of an expression, or None when it is not certain."""
         return self.resolver.qualify(node, scope)
 
-    @property
-    def tensorflow_name(self) -> str:
-        """The name under which TensorFlow 1's API is imported in this file, or nothing."""
-        for name, bindings in sorted(self.module_scope.names.items()):
-            if all(b.kind == "import" and b.level == 0 and b.target in ("tensorflow", "tensorflow.compat.v1") for b in bindings):
-                return name
-        return ""
-
-    @property
-    def uses_tensorflow(self) -> bool:
-        """Whether this file imports TensorFlow, itself or through the project."""
-        return self.path in self.project.reaching
+    def is_looked_at_by(self, framework: str) -> bool:
+        """Whether the rules of a framework, by its name, look at this file."""
+        return any(one.name == framework for one in self.frameworks)
 
     @property
     def is_entry(self) -> bool:
@@ -104,12 +101,12 @@ class Script:
         return entry or (self.path not in self.project.imported and self._runs_at_top_level())
 
     def _runs_at_top_level(self) -> bool:
-        """Whether a file opens sessions or trains when it is loaded, told by the kinds of its objects."""
+        """Whether a file trains or does other work when it is loaded, told by the kinds of its objects."""
         if self.path not in self.project.files:
             return False
         for node, scope in self.walked.calls:
             name = self.name_of(node.func, scope) if scope.function is None and scope.kind == "module" else None
-            if name is not None and (name in RUNNING or name.endswith(_TRAINING_METHODS)):
+            if name is not None and (name in known().running or name.endswith(known().training_methods)):
                 return True
         return False
 
@@ -151,14 +148,18 @@ class Script:
         start, end = self.tree.span(node)
         return self.tree.span(node.lpar[-1])[1] if node.lpar else start, self.tree.span(node.rpar[0])[0] if node.rpar else end
 
+    def adapter_of(self, symbol: str) -> Adapter:
+        """The adapter that has a symbol: of those of the file's frameworks that export it the first, else the first."""
+        return next((adapter for adapter in self.adapters if symbol in adapter.names), self.adapters[0])
+
     def local_name(self, symbol: str) -> str:
-        """Name under which a symbol of `npu_bridge.npu_init` is used in this file; the user's own names are avoided."""
+        """Name under which a symbol of an adapter is used in this file; the user's own names are avoided."""
         if symbol not in self._locals:
             self._locals[symbol] = self._choose_local(symbol)
         return self._locals[symbol]
 
     def imported_as(self, symbol: str) -> str | None:
-        """Local name under which a symbol of npu_init is already imported at module level, or None.
+        """Local name under which a symbol of an adapter is already imported at module level, or None.
 
         A name that means something else in a function or class of the file does not count: what is added may stand there.
         """
@@ -174,13 +175,21 @@ class Script:
     def _is_hidden(self, name: str, symbol: str) -> bool:
         """Whether a function or class gives a name another meaning than the symbol's."""
         scopes = [s for s in self.walked.scope_of.values() if s.kind != "module"] if name in self._inner else []
-        return any(not _imports(b, symbol) for scope in scopes for b in scope.names.get(name, []))
+        wanted = self._qualified(symbol)
+        return any(not _imports(b, wanted) for scope in scopes for b in scope.names.get(name, []))
 
     def _importing(self, name: str, symbol: str) -> list[Binding]:
-        return [b for b in self.module_scope.names.get(name, []) if _imports(b, symbol)]
+        bindings = [b for b in self.module_scope.names.get(name, []) if b.kind == "import"]
+        wanted = self._qualified(symbol) if bindings else ""
+        return [binding for binding in bindings if _imports(binding, wanted)]
+
+    def _qualified(self, symbol: str) -> str:
+        """The qualified name of a symbol of an adapter."""
+        return symbol.replace(":", ".") if ":" in symbol else canonical(f"{self.adapter_of(symbol).module}.{symbol}")
 
     def _stars_with(self, symbol: str) -> list[Any]:
-        return [s.node for s in self.module_scope.stars if s.target == NPU_INIT] if symbol in NPU_INIT_NAMES else []
+        modules = [adapter.module for adapter in self.adapters if symbol in adapter.names]
+        return [star.node for star in self.module_scope.stars if star.target in modules]
 
     def _choose_local(self, symbol: str) -> str:
         present = self.imported_as(symbol)
@@ -201,7 +210,6 @@ class Script:
         return names
 
 
-def _imports(binding: Binding, symbol: str) -> bool:
-    """Whether a binding is an import of a symbol of npu_bridge."""
-    wanted = symbol.replace(":", ".") if ":" in symbol else canonical(f"{NPU_INIT}.{symbol}")
+def _imports(binding: Binding, wanted: str) -> bool:
+    """Whether a binding is an import of what has this qualified name."""
     return binding.kind == "import" and binding.level == 0 and canonical(binding.target) == wanted

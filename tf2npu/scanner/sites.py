@@ -9,7 +9,6 @@ import libcst as cst
 
 from tf2npu.findings import Finding, Level
 from tf2npu.scanner.edits import Change, Fix
-from tf2npu.scanner.names import NPU_INIT
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -78,7 +77,7 @@ class Site:
         self.fix.findings.append(finding)
 
     def need(self, symbol: str) -> str:
-        """Local name of a symbol of `npu_bridge.npu_init`; the import is added when the fix is made."""
+        """Local name of a symbol of the adapter; the import is added when the fix is made."""
         self.fix.symbols.append((symbol, self.scope))
         return self.script.local_name(symbol)
 
@@ -86,9 +85,9 @@ class Site:
         """Add `from module import name`, for what importing it does."""
         self.fix.symbols.append((f"{module}:{name}", self.scope))
 
-    def need_npu_init(self) -> None:
-        """Import `npu_bridge.npu_init`, which puts every later session of the process on the NPU."""
-        self.fix.symbols.append((NPU_INIT, self.scope))
+    def need_adapter(self, module: str) -> None:
+        """Import the module of an adapter for what importing it does, such as putting later sessions on the NPU."""
+        self.fix.symbols.append((module, self.scope))
 
     def replace(self, node: cst.CSTNode, new: str) -> None:
         """Replace a node by text; comments inside it are kept behind the text."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.scopes import Binding, Scope
 
 _LAYOUT_FIELDS = frozenset({
@@ -36,8 +37,6 @@ _LAYOUT_FIELDS = frozenset({
 _SEQUENCES = frozenset({tuple, list})
 _NO_NODES = frozenset({type(None), str, bool, cst.MaybeSentinel})
 _NESTED_BODIES = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
-_MONOREPO = "google3.third_party."
-"""Package under which Google keeps published packages in its own tree, which nobody else has."""
 
 
 @dataclass
@@ -225,7 +224,7 @@ class _Walker:
     def import_(self, node: cst.Import, scope: Scope) -> None:
         self.found.imports.append((node, scope))
         for alias in node.names:
-            dotted = _where_published(dotted_name(alias.name))
+            dotted = known().published(dotted_name(alias.name))
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 scope.bind(alias.asname.name.value, Binding("import", node, scope, target=dotted))
             else:
@@ -234,7 +233,7 @@ class _Walker:
 
     def import_from(self, node: cst.ImportFrom, scope: Scope) -> None:
         self.found.imports.append((node, scope))
-        module = _where_published(dotted_name(node.module)) if node.module is not None else ""
+        module = known().published(dotted_name(node.module)) if node.module is not None else ""
         level = len(node.relative)
         if isinstance(node.names, cst.ImportStar):
             scope.stars.append(Binding("import", node, scope, target=module, level=level))
@@ -364,11 +363,6 @@ def first_key(node: cst.Subscript) -> cst.BaseExpression | None:
     """The expression in the brackets of a subscript, the first of several; None for a slice."""
     index = node.slice[0].slice
     return index.value if isinstance(index, cst.Index) else None
-
-
-def _where_published(module: str) -> str:
-    """A module under the name by which it can be imported: files that also serve inside Google try its own tree first."""
-    return module.removeprefix(_MONOREPO) if module.startswith(f"{_MONOREPO}tensorflow") else module
 
 
 def dotted_name(node: Any) -> str:

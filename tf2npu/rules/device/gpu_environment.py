@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
@@ -54,7 +55,7 @@ def gpu_environment_by_item(site: Site) -> None:
 
 def _report(site: Site, name: str, value: Any) -> None:
     text = text_of(value, site.scope)
-    if name == "CUDA_VISIBLE_DEVICES" and site.script.uses_tensorflow:
+    if name == "CUDA_VISIBLE_DEVICES" and uses_tensorflow(site.script):
         if text in _HIDDEN:
             site.info("This hides GPUs, as for a run on the CPU; sessions with the NPU's config run on the NPU all the same.")
         else:

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from tf2npu.api_support.table import not_simulated, not_simulated_part, shown
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.file_uses import uses
 from tf2npu.scanner.sites import Site
@@ -43,7 +44,7 @@ _PROBABILITY = "tensorflow-probability"
 )
 def not_in_a_simulated_run(site: Site) -> None:
     """Says of each such API that a simulated run ends there."""
-    if not site.script.uses_tensorflow or not _is_mentioned(site.script.text):
+    if not uses_tensorflow(site.script) or not _is_mentioned(site.script.text):
         return
     for name in uses(site, not_simulated_part):
         instead = not_simulated()[name] or "a copy of its code in the project"

@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Level
+from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.tf_distribute import RANKS_AGREE
 from tf2npu.rules.facts.load_time import start_when_loaded
@@ -157,7 +158,7 @@ def init_and_shutdown(call: Call) -> None:
     if not is_on(call):
         return
     script = call.script
-    has_entry = script.config.names_entries or script.path in script.project.started
+    has_entry = script.config.names_entries or script.path in horovod_in(script.project).started
     is_start = call.name.endswith(".init") and script.config.is_enabled("NPU403")
     if is_start and start_when_loaded(script) is call.node:
         _start_here(call, "The NPU's resources are started here and released when the run is over.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
 from tf2npu.rules.facts.positional_args import positional_args
@@ -187,7 +189,7 @@ def broadcast_of_all(call: Call) -> None:
     """Broadcasts the variables of one rank."""
     _broadcast_all(call, call.node.func)
     if call.fix.changes and call.name.startswith(KERAS):
-        call.wrap(call.node, f"{call.script.tensorflow_name}.keras.backend.get_session().run(", ")")
+        call.wrap(call.node, f"{tensorflow_name(call.script)}.keras.backend.get_session().run(", ")")
     if call.fix.changes and call.script.config.target.adapter == "2021" and not call.has_star_args:
         call.add_keyword(f"index={call.need('get_npu_rank_id')}()")  # which that release asks for
 
@@ -196,7 +198,8 @@ def _broadcast_all(site: Site, function: cst.BaseExpression) -> None:
     if not is_on(site):
         return None
     script = site.script
-    has_session = script.tensorflow_name and script.path in script.project.keras_nets  # else one would be asked for
+    is_net = script.path in tensorflow_in(script.project).keras_nets
+    has_session = tensorflow_name(script) and is_net  # else one would be asked for
     if site.name.startswith(KERAS) and not (isinstance(site, Call) and has_session):
         return site.manual("Write tf.keras.backend.get_session().run(npu_hook.broadcast_global_variables(root_rank)).")
     if is_told_by_use(site):

@@ -8,11 +8,13 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.findings import Level
+from tf2npu.frameworks.horovod.names import is_horovod
+from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY, short_name
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.script_kinds import is_eager
-from tf2npu.scanner.names import is_framework, is_horovod, root_of
+from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
@@ -93,7 +95,7 @@ def _names_of_the_npu(site: Site, names: set[str]) -> str:
 def _look_at_borrowed(site: Site) -> None:
     """Report what still needs Horovod by the name that another file of the project imports."""
     script, node = site.script, site.node
-    if script.config.distributed != "horovod" or script.path not in script.project.with_horovod or is_eager(script):
+    if script.config.distributed != "horovod" or script.path not in horovod_in(script.project).with_horovod or is_eager(script):
         return
     names = _names_of_project(node)
     uses = _references(site, names) if names else []
@@ -105,7 +107,7 @@ def _look_at_borrowed(site: Site) -> None:
 
 def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
     names = {local for _, local in aliases}
-    known = site.script.project.borrowers
+    known = horovod_in(site.script.project).borrowers
     borrowers = sorted({known[site.script.path, name] for name in names if (site.script.path, name) in known})
     references = _references(site, names)
     uses = [use for use, _ in references]

@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.horovod import HVD, SOURCE, WHY, is_on
 from tf2npu.scanner.project_facts import ProjectFacts
@@ -57,7 +58,7 @@ _IMPORT = "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"
 def kept_in_an_object(site: Site) -> None:
     """Reports what may be called of Horovod by way of an object that keeps it."""
     script = site.script
-    if not is_on(site) or script.path not in script.project.with_horovod:
+    if not is_on(site) or script.path not in horovod_in(script.project).with_horovod:
         return
     for call, scope in script.walked.calls:
         if isinstance(call.func, cst.Attribute) and _may_be_horovod(site, call.func, scope):

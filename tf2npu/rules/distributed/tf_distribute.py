@@ -8,10 +8,12 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.frameworks.horovod.project import horovod_in
+from tf2npu.frameworks.tensorflow1.estimator_names import CANNED
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.script_kinds import is_unit_test
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.scanner.estimator_names import CANNED
 from tf2npu.scanner.sites import Call, Site
 
 _TF = Config(distributed="tf")
@@ -107,7 +109,7 @@ _RANKS_START_ALIKE = (
 )
 def strategy(call: Call) -> None:
     """Uses NPUStrategy in the place of a mirrored strategy."""
-    if call.script.path in call.script.project.of_horovod:
+    if call.script.path in horovod_in(call.script.project).of_horovod:
         return call.manual("Found beside Horovod: take one of them out, and convert again. The code stays as it is.")
     if not is_on(call):
         message = "Distribution found: convert with --distributed tf to train on several NPUs. The code stays as it is."
@@ -140,7 +142,7 @@ def strategy(call: Call) -> None:
 
 def _trains_keras(call: Call) -> bool:
     """Whether a Keras model is compiled, here or in a file that this one uses, as far as a call's name and arguments tell."""
-    if call.script.path in call.script.project.keras_nets:
+    if call.script.path in tensorflow_in(call.script.project).keras_nets:
         return True
     for node, _ in call.script.walked.calls:
         if call.resolve(node.func) in _COMPILES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.findings import Finding, Level
+from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
 from tf2npu.rules import hooks
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
@@ -13,7 +14,7 @@ def what_a_person_is_told(script: Script, fixes: list[Fix]) -> list[Finding] | N
     """The findings, without fixes, of a file of Keras or Horovod alone: half a conversion would be neither what it was nor what
     the NPU takes.
     """
-    is_known = script.path in script.project.files
-    if not is_known or script.path in script.project.of_tensorflow or not any(fix.changes for fix in fixes):
+    is_ours = script.path in script.project.files and script.is_looked_at_by(NAME)
+    if not is_ours or script.path in tensorflow_in(script.project).of_tensorflow or not any(fix.changes for fix in fixes):
         return None
     return [finding for fix in fixes for finding in fix.findings if finding.level is not Level.FIXED]

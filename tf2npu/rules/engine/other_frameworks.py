@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.frameworks.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules import hooks
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.facts import gather_facts
 from tf2npu.scanner.notebook import Notebook
 from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.source import SourceError, decode
@@ -35,7 +36,7 @@ def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[F
 def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
     """The same of a file that is parsed, because a script for TensorFlow imports it or it mentions a word of TensorFlow's."""
     facts = script.project.files.get(script.path)
-    if edits or facts is None or script.uses_tensorflow or not script.config.is_enabled(_RULE):
+    if edits or facts is None or uses_tensorflow(script) or not script.config.is_enabled(_RULE):
         return []
     return [Fix(_RULE, findings=[finding]) for finding in _said(other_framework_of(facts.imports), script.text)]
 

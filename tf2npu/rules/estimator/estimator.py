@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, TPU_ESTIMATOR
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.rules.facts.sessions.estimator_plan import estimator_plan, parameter, removed_from_copy
 from tf2npu.rules.facts.sessions.wrapped_run_config import is_wrapped, number_of_self, wrap_run_config
-from tf2npu.scanner.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, TPU_ESTIMATOR
 from tf2npu.scanner.sites import Call
 
 _ESTIMATOR_PARAMETERS = ("model_fn", "model_dir", "config", "params", "warm_start_from")

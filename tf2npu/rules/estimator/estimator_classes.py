@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, TPU_ESTIMATOR
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.estimator.estimator import canned_estimator, estimator, tpu_estimator
 from tf2npu.rules.facts.sessions.wrapped_run_config import number_of_self, wrap_run_config
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.scanner.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, TPU_ESTIMATOR
 from tf2npu.scanner.sites import Call, Site
 
 _CONFIG_OF_BASE = {ESTIMATOR: CONFIG_POSITION, **CANNED}  # Estimators that a class may extend, and the position of `config`

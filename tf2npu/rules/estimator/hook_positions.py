@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tf2npu.config import Config
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
@@ -41,7 +42,7 @@ def hook_position(site: Site) -> None:
     if "hooks[-" not in script.text.lower() and "callbacks[-" not in script.text.lower() and "_list[-" not in script.text:
         return
     for match in _INDEXED.finditer(script.text):
-        if script.uses_tensorflow and not _is_text(script, match.start()):
+        if uses_tensorflow(script) and not _is_text(script, match.start()):
             site.fix.site = match.span()
             site.manual("Keep this hook in a variable of its own: after conversion the last one may be the NPU's.")
 

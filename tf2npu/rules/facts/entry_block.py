@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.framework import FRAMEWORK
 from tf2npu.scanner.imports import import_statements
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
@@ -140,7 +141,7 @@ def insert_after_imports(site: Site, lines: list[str]) -> None:
     """Put lines before the first statement of a module that does something, and behind the import of what they use."""
     script = site.script
     body: list[Any] = list(script.tree.module.body)
-    for place in [*import_statements(script), None]:
+    for place in [*import_statements(script, FRAMEWORK), None]:
         behind = next((n + 1 for n, statement in enumerate(body) if statement is place), 0)
         first = next((statement for statement in body[behind:] if not _is_prelude(statement)), None)
         if first is not None:

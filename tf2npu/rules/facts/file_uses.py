@@ -7,8 +7,9 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.names import with_public_prefix
 from tf2npu.rules.facts.old_libraries import imported_names, is_guarded
-from tf2npu.scanner.names import canonical, with_public_prefix
+from tf2npu.scanner.names import canonical
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name

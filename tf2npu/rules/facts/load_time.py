@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.facts.entry_block import command_functions, entry_guard, is_guard
 from tf2npu.rules.facts.npu_start import wants_resources
 from tf2npu.scanner.scopes import Scope
@@ -30,7 +31,7 @@ def starts_when_loaded(script: Script) -> bool:
     """Whether a file, while it is loaded, starts the NPU's resources itself: by no guard, command or other file."""
     if start_when_loaded(script) is not None and script.path not in script.project.imported:
         return True
-    is_alone = script.path not in script.project.started or (
+    is_alone = script.path not in horovod_in(script.project).started or (
         wants_resources(script) and script.path not in script.project.imported
     )
     return is_alone and entry_guard(script) is None and not command_functions(script)

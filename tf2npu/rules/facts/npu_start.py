@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.horovod.project import horovod_in
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.facts.entry_block import (
     bracket_guard,
     command_functions,
@@ -29,7 +32,9 @@ ENTRY_LINES = (
 
 def wants_keras_session(script: Script) -> bool:
     """Whether an entry script has Keras use a session that it makes on the NPU, and no session of its own."""
-    if not script.is_entry or script.path not in script.project.keras_nets or not script.config.is_enabled("NPU301"):
+    if not script.is_entry or not script.config.is_enabled("NPU301"):
+        return False
+    if script.path not in tensorflow_in(script.project).keras_nets:
         return False
     called = called_names(script)
     if is_eager(script):
@@ -47,7 +52,7 @@ def wants_resources(script: Script) -> bool:
         trains = script.path in script.project.training and not is_test_script(script)
         return script.is_entry and trains and script.config.is_enabled("NPU419")
     named = script.config.names_entries
-    is_place = script.is_entry if named else script.path in script.project.starting
+    is_place = script.is_entry if named else script.path in horovod_in(script.project).starting
     return is_place and "horovod" in script.project.distribution_kinds and script.config.is_enabled("NPU403")
 
 
@@ -87,7 +92,7 @@ def start_lines(site: Site, resources: bool, keras: bool) -> tuple[list[str], li
 
 def _has_tensorflow(script: Script) -> bool:
     """Whether TensorFlow has a name before the work of the script begins."""
-    imports = script.module_scope.names.get(script.tensorflow_name, [])
+    imports = script.module_scope.names.get(tensorflow_name(script), [])
     guard, last = entry_guard(script), last_work(script)
     end = script.tree.span(guard)[0] if guard is not None else last
     return any(script.tree.span(binding.node)[0] < end for binding in imports)
@@ -95,7 +100,7 @@ def _has_tensorflow(script: Script) -> bool:
 
 def _written_out(site: Site, resources: bool, keras: bool) -> tuple[list[str], list[str]]:
     """The same without helper functions."""
-    tf, off = site.script.tensorflow_name, f"{site.need('RewriterConfig')}.OFF"
+    tf, off = tensorflow_name(site.script), f"{site.need('RewriterConfig')}.OFF"
     opening = [line.format(tf=tf, off=off) for line in ENTRY_LINES]
     closing = []
     if resources:

@@ -10,7 +10,8 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.brought_back import BROUGHT_BACK
+from tf2npu.frameworks.tensorflow1.brought_back import BROUGHT_BACK
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.python2_constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
@@ -24,7 +25,7 @@ _VERSION_TESTS = (*VERSION_TESTS, "__version__")  # of Python, and of the librar
 
 def takes_part(site: Site) -> bool:
     """Whether a file is run together with TensorFlow."""
-    return site.script.uses_tensorflow or site.script.path in site.script.project.reached
+    return uses_tensorflow(site.script) or site.script.path in site.script.project.reached
 
 
 def is_guarded(site: Site) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.scanner.sites import Call, Site
 
 LOSS_SCALE = "NPULossScaleOptimizer({}, ExponentialUpdateLossScaleManager(init_loss_scale=2**15, incr_every_n_steps=2000))"
@@ -18,7 +19,7 @@ npu_optimizer.parameter_map['mix_compile_mode'].b = True  # of an Estimator: NPU
 
 def mixed_computing(site: Site) -> str:
     """A session config that leaves ops which the NPU does not have to the host."""
-    return _MIXED_COMPUTING.format(tf=site.script.tensorflow_name) if site.script.tensorflow_name else ""
+    return _MIXED_COMPUTING.format(tf=tensorflow_name(site.script)) if tensorflow_name(site.script) else ""
 
 
 def given(call: Call, keyword: str, position: int | None = None) -> str:

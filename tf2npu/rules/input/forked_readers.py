@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.sessions.open_sessions import is_session_open
@@ -34,7 +35,7 @@ from tf2npu.scanner.sites import Call
 def forked_process(call: Call) -> None:
     """Reports processes that are forked."""
     method = text_of(call.args[0].value, call.scope) if call.args else None
-    if call.script.uses_tensorflow and (call.name == "os.fork" or method == "fork"):
+    if uses_tensorflow(call.script) and (call.name == "os.fork" or method == "fork"):
         call.manual("Write multiprocessing.set_start_method('forkserver'), or start the processes before the first session.")
 
 
@@ -88,7 +89,7 @@ def processes_in_session(call: Call) -> None:
     backend = call.value("backend", 1 if call.name.endswith("Parallel") else 0)
     if call.name in _JOBLIB and (backend is None or text_of(backend, call.scope) != "multiprocessing"):
         return
-    if call.script.uses_tensorflow and not _OTHER_METHOD.search(call.script.text) and is_session_open(call):
+    if uses_tensorflow(call.script) and not _OTHER_METHOD.search(call.script.text) and is_session_open(call):
         call.manual(
             "Its processes are forked while the session is open: start them before the first session, or write "
             "multiprocessing.set_start_method('forkserver') at the start of the program."

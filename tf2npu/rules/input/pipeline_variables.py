@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.input_pipeline import pipeline_functions
 from tf2npu.rules.facts.written_code import given
@@ -47,7 +48,7 @@ def pipeline_variable(call: Call) -> None:
 
 def _constant(call: Call) -> str:
     """The constant with the value of the variable; its type is that of the value where none is given."""
-    tf, value = call.script.tensorflow_name, given(call, "initial_value", 0)
+    tf, value = tensorflow_name(call.script), given(call, "initial_value", 0)
     if call.name != "tensorflow.Variable" or not tf or not value:
         return ""
     kind = given(call, "dtype", 4)

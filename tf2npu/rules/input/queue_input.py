@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.written_code import given
@@ -97,7 +98,7 @@ def queue_input(call: Call) -> None:
 
 def _pipeline_code(call: Call, name: str) -> str:
     """The dataset that gives what the queue gave, with the arguments of the queue; `dataset` is what it is made of."""
-    tf, size = call.script.tensorflow_name, given(call, "batch_size", 1)
+    tf, size = tensorflow_name(call.script), given(call, "batch_size", 1)
     if name.endswith("_join"):
         keep = ".filter(keep)" if name.startswith("maybe") else ""
         shuffled = f".shuffle({given(call, 'capacity') or _CAPACITY})" if "shuffle" in name else ""

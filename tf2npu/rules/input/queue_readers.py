@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.written_code import can_be_repeated, given
 from tf2npu.scanner.names import root_of
@@ -154,7 +155,7 @@ def _dequeue(call: Call, statement: cst.Assign, module: str) -> None:
 
 def _code(call: Call) -> str:
     """The dataset in the place of this reader or queue; `files`, `generator` and `parse` are the user's."""
-    tf, name = call.script.tensorflow_name, call.name.removeprefix("tensorflow.")
+    tf, name = tensorflow_name(call.script), call.name.removeprefix("tensorflow.")
     if not tf:
         return ""
     if name in _OF_FILES:

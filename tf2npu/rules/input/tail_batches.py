@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
@@ -54,7 +55,7 @@ _ROUNDED_UP = re.compile(r"ceil|\+\s*1\)?$")
 def tail_batch(call: Call) -> None:
     """Reports loops that feed slices of which the last may be smaller, and shows how to pad those of a prediction."""
     loop: Any = call.script.walked.parents.get(id(call.node))
-    if not call.script.uses_tensorflow or not isinstance(loop, cst.For) or loop.iter is not call.node:
+    if not uses_tensorflow(call.script) or not isinstance(loop, cst.For) or loop.iter is not call.node:
         return
     found = _slices(call, loop) if isinstance(loop.target, cst.Name) else None
     body = call.source(loop.body)

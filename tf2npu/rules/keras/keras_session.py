@@ -5,11 +5,12 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.api_support.table import table
+from tf2npu.frameworks.tensorflow1.estimator_names import MODEL_TO_ESTIMATOR, WRAPPED
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.rules.facts.sessions.wrapped_run_config import wrap_run_config
-from tf2npu.scanner.estimator_names import MODEL_TO_ESTIMATOR, WRAPPED
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
@@ -154,7 +155,7 @@ def _take_from_tensorflow(site: Site, module: cst.BaseExpression) -> None:
     """Read data by tf.keras, where that makes no file a script for TensorFlow that was none."""
     script, project = site.script, site.script.project
     is_read = script.path in project.reached and not script.is_entry and not project.files[script.path].trains
-    if script.uses_tensorflow or (is_read and not project.has_importer(script.path, lambda f: f.path not in project.reaching)):
+    if uses_tensorflow(script) or (is_read and not project.has_importer(script.path, lambda f: f.path not in project.reaching)):
         site.insert(script.tree.span(module)[0], "tensorflow.")
         site.fixed("Data for training are read by tf.keras, which the host has with TensorFlow.")
     elif script.path in project.reached:

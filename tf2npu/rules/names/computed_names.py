@@ -7,9 +7,10 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.api_support.table import table
+from tf2npu.frameworks.horovod.names import is_horovod
+from tf2npu.frameworks.tensorflow1.names import is_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.scanner.names import is_horovod, is_tensorflow
 from tf2npu.scanner.sites import Call, Site
 
 # Modules of which a program mostly chooses what rules convert: optimizers, Estimators, strategies.

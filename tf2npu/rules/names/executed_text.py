@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
@@ -34,7 +35,7 @@ def executed_text(call: Call) -> None:
     elif (
         call.name == "builtins.exec"
         and isinstance(node, cst.Call)
-        and call.script.uses_tensorflow
+        and uses_tensorflow(call.script)
         and re.search(r"\.read\w*\(|\bopen\(", call.source(node))
     ):
         call.info("The file that is executed here is not seen: convert it too, and see that it is the converted one that runs.")

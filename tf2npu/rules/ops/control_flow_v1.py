@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.input_pipeline import function_scopes, in_pipeline
 from tf2npu.scanner.sites import Call
@@ -92,7 +93,7 @@ def control_flow_v1(call: Call) -> None:
 
 def _written(call: Call) -> str:
     """The calls to write at the start of the program; "" where TensorFlow has no name."""
-    tf = call.script.tensorflow_name
+    tf = tensorflow_name(call.script)
     return f"{tf}.enable_control_flow_v2()\n{tf}.enable_resource_variables()" if tf else ""
 
 

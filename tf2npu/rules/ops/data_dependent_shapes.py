@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
 from tf2npu.rules.facts.positional_args import positional_args
@@ -70,7 +71,7 @@ def data_dependent_shape(call: Call) -> None:
 
 def _code(call: Call, name: str) -> str:
     """Code with a fixed shape, with the arguments that are given here; "" where they do not tell enough."""
-    tf = call.script.tensorflow_name or ("array_ops" if call.source(call.node.func) == "array_ops.where" else "")
+    tf = tensorflow_name(call.script) or ("array_ops" if call.source(call.node.func) == "array_ops.where" else "")
     if not tf or call.has_star_args:
         return ""
     if name == "boolean_mask":

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.gelu_formula import Formula
 from tf2npu.scanner.scopes import Scope
@@ -61,7 +62,7 @@ def gelu_function(site: Site) -> None:
         _apply(site, kind, lambda new: _replace_body(site, node, new), formula.argument)
     elif (
         named_so
-        and site.script.uses_tensorflow
+        and uses_tensorflow(site.script)
         and (_mentions_tensorflow(site, own) or node.decorators or not node.params.params)
     ):
         _unknown(site, node)

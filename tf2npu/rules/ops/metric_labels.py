@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.config import Config
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
@@ -28,7 +29,7 @@ def float_labels(call: Call) -> None:
     labels = call.value("labels", 0)
     if labels is None or call.has_star_args or "float32" in call.source(labels):
         return None
-    prefix = call.script.tensorflow_name
+    prefix = tensorflow_name(call.script)
     code = f"{prefix or 'tf'}.cast({call.source(labels)}, {prefix or 'tf'}.float32)"
     if not call.allows_unsafe() or prefix == "":
         return call.info(f"Faster on the NPU with float labels: {code} in the place of {call.source(labels)}.")

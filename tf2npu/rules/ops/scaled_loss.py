@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.loss_products import Division, divisions_of_gradients, is_by_loss_scale, scale_of
 from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, can_be_repeated
@@ -109,7 +110,7 @@ def scaled_loss_of_unknown(call: Call) -> None:
 def divided_gradients(site: Site) -> None:
     """Reports gradients that are divided by a loss scale, where the scaling itself is in another file."""
     script = site.script
-    if not script.uses_tensorflow or _reported(script):
+    if not uses_tensorflow(script) or _reported(script):
         return
     found: list[Division] = [d for d in divisions_of_gradients(script) if is_by_loss_scale(d)]
     if found:

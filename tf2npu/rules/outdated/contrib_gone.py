@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.file_uses import uses
 from tf2npu.scanner.sites import Site
@@ -36,7 +37,7 @@ GONE_MODULES = {f"tensorflow.contrib.{name}": instead for name, instead in _INST
 def contrib_gone(site: Site) -> None:
     """Reports each module of tf.contrib that is gone."""
     script = site.script
-    if "contrib" not in script.text or not script.uses_tensorflow:
+    if "contrib" not in script.text or not uses_tensorflow(script):
         return
     for module in uses(site, _module):
         public = module.replace("tensorflow", "tf", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name, uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.file_uses import uses
 from tf2npu.scanner.sites import Site
@@ -52,12 +53,12 @@ _INSTEAD = {
 )
 def contrib_learn(site: Site) -> None:
     """Reports each part of tf.contrib.learn."""
-    if "contrib" not in site.script.text or not site.script.uses_tensorflow:
+    if "contrib" not in site.script.text or not uses_tensorflow(site.script):
         return
     for name in uses(site, _part):
         part = name.rpartition(".")[2]
         instead = _INSTEAD.get(part, "tf.estimator")
-        tf = site.script.tensorflow_name
+        tf = tensorflow_name(site.script)
         code = f"{tf}{instead.removeprefix('tf')}" if tf and instead.startswith("tf.") and " " not in instead else ""
         message = f"tf.contrib.learn is not supported on the NPU: in the place of its {part} use {instead}."
         site.unsupported(message, code if part != "io" and not part.startswith("read") else "")

@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
@@ -52,7 +53,7 @@ _OF_TENSORFLOW_2 = re.compile(r"\bcompat\.v1\.(?!disable_|enable_)\w")
 def dimension_value(site: Site) -> None:
     """Takes dimensions that are asked for None as numbers."""
     script = site.script
-    if not script.uses_tensorflow or "get_shape()" not in script.text:
+    if not uses_tensorflow(script) or "get_shape()" not in script.text:
         return
     for call, _ in script.walked.calls:
         func = call.func

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 import libcst.matchers as m
 
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.outdated.older_tensorflow import old_name
@@ -57,7 +58,7 @@ _BY_NAME = ("sorted", "list", "len", "set", "tuple", "iter", "enumerate")
 def flag_values(site: Site) -> None:
     """Has what reads the values out of `FLAGS.__flags` read values, which are objects there now."""
     script = site.script
-    if "__flags" not in script.text or not script.uses_tensorflow:
+    if "__flags" not in script.text or not uses_tensorflow(script):
         return
     for node, flags in _places(site):
         here = Site(script, site.fix.rule, node, script.module_scope)

@@ -8,6 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.api_support.table import shown
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.file_uses import uses
@@ -96,7 +97,7 @@ _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name i
 def old_name(site: Site) -> None:
     """Renames what TensorFlow 1.15 has under another name, and reports what is to be written otherwise."""
     script = site.script
-    if not script.uses_tensorflow or not _WORDS.search(script.text):
+    if not uses_tensorflow(script) or not _WORDS.search(script.text):
         return
     found = {script.tree.span(node): node for node, _ in script.walked.references if isinstance(node, cst.Attribute)}
     for name in uses(site, _part):

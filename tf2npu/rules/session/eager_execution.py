@@ -6,10 +6,11 @@ import re
 
 import libcst as cst
 
+from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
+from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name, uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.written_code import can_be_repeated
-from tf2npu.scanner.dialect import dialect_of
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.sites import Call
 
 _SWITCHES = (
@@ -82,14 +83,14 @@ def eager_execution(call: Call) -> None:
 
 def _session_code(call: Call) -> str:
     """A session that computes what is fetched; `fetches` is the user's."""
-    tf = call.script.tensorflow_name
+    tf = tensorflow_name(call.script)
     lines = f"with {tf}.Session(config=npu_config_proto()) as sess:", f"    sess.run({tf}.global_variables_initializer())"
     return "\n".join([*lines, "    print(sess.run(fetches))  # fetches: what was printed or returned"]) if tf else ""
 
 
 def _gradients_code(call: Call, name: str) -> str:
     """Code that gives gradients and variables in pairs, as the function of eager execution does; "" where none is known."""
-    tf, loss = call.script.tensorflow_name, call.args[0].value if len(call.args) == 1 and not call.has_star_args else None
+    tf, loss = tensorflow_name(call.script), call.args[0].value if len(call.args) == 1 and not call.has_star_args else None
     if name != "contrib.eager.implicit_gradients" or not tf or not can_be_repeated(loss):
         return ""
     variables = f"{tf}.trainable_variables()"
@@ -115,7 +116,7 @@ def _gradients_code(call: Call, name: str) -> str:
 def value_of_tensor(call: Call) -> None:
     """Reports values that are asked of tensors, which those of a graph do not have."""
     script = call.script
-    if call.args or not script.uses_tensorflow or _HAS_NUMPY.search(script.text) or dialect_of(script).kind == "2":
+    if call.args or not uses_tensorflow(script) or _HAS_NUMPY.search(script.text) or dialect_of(script).kind == "2":
         return
     tests = [a.test for a in script.walked.ancestors(call.node) if isinstance(a, (cst.If, cst.IfExp))]
     if any("numpy" in call.source(test) for test in tests) or call.source(call.node.func).endswith(_OF_PYTORCH):

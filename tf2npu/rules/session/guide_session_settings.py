@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.large_shuffles import has_large_shuffle
 from tf2npu.rules.facts.script_kinds import is_distributed
@@ -37,7 +38,7 @@ def guide_session_settings(call: Call) -> None:
     is_set = "custom_optimizers" in script.text or "parameter_map" in script.text
     if is_set or script.path not in script.project.training or script.config.target.adapter == "2021":
         return
-    tensorflow = script.tensorflow_name or "tf"
+    tensorflow = tensorflow_name(script) or "tf"
     more = "; npu.parameter_map['hcom_parallel'].b = True" if is_distributed(script) else ""
     if _may_loop(script) and not has_large_shuffle(script):
         more += "; npu.parameter_map['enable_data_pre_proc'].b = True"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.config import Config, Target
+from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.sessions.session_config_2021 import guide_session
 from tf2npu.rules.facts.uncalled_references import passed_on
@@ -85,7 +86,7 @@ def session_config(call: Call) -> None:
 
 
 def _not_seen(call: Call, keyword: str) -> None:
-    call.need_npu_init()
+    call.need_adapter(NPU_INIT)
     call.info(
         f"The config may come out of *args or **kwargs: pass {keyword}=npu_config_proto(...) by hand. "
         "Importing npu_bridge.npu_init covers this session as well."
@@ -241,7 +242,7 @@ def _is_looked_at_elsewhere(site: Site, statement: cst.CSTNode) -> bool:
 def _report_class(site: Site) -> None:
     if site.script.config.target.adapter == "2021":
         return site.manual(_PASSED_ON)
-    site.need_npu_init()
+    site.need_adapter(NPU_INIT)
     return site.info(_AND_COVERED)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.facts.block_assignments import assignments_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -246,8 +247,8 @@ def _of_function(call: Call, scope: Scope) -> Context | None:
             continue
         if _separates(name, train, other):
             conditions.append(name)
-        elif _is_mode(name, train, other) and call.script.tensorflow_name:
-            conditions.append(f"({name} == {call.script.tensorflow_name}.estimator.ModeKeys.TRAIN)")
+        elif _is_mode(name, train, other) and tensorflow_name(call.script):
+            conditions.append(f"({name} == {tensorflow_name(call.script)}.estimator.ModeKeys.TRAIN)")
     return Context("param", conditions[0], tuple(conditions[1:])) if conditions else Context("unknown")
 
 

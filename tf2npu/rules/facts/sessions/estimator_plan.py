@@ -7,9 +7,17 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.estimator_names import (
+    CONFIG_POSITION,
+    ESTIMATOR,
+    REMOVED,
+    RUN_CONFIG,
+    RUN_CONFIG_PARAMETERS,
+    WRAPPED,
+)
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules.facts.reaching_definition import last_given
 from tf2npu.rules.facts.relied_on_code import needed_elsewhere
-from tf2npu.scanner.estimator_names import CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, RUN_CONFIG_PARAMETERS, WRAPPED
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -65,7 +73,7 @@ def _judge(script: Script, plan: EstimatorPlan, node: cst.Call, scope: Scope) ->
 
 def _is_paired(script: Script, node: cst.Call) -> bool:
     """Whether a RunConfig or an Estimator becomes the NPU's together with those of other files that it meets."""
-    places = script.project.config_pairs.get(script.path)
+    places = tensorflow_in(script.project).config_pairs.get(script.path)
     if not places or not (script.config.is_enabled("NPU201") and script.config.is_enabled("NPU202")):
         return False
     start = script.tree.span(node.func)[0]

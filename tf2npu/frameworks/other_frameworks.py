@@ -1,11 +1,11 @@
-"""Files that are written for another framework than TensorFlow."""
+"""Files that are written for a framework that is not converted."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from tf2npu.scanner.names import is_framework, root_of
+from tf2npu.frameworks.registry import known
 
 OTHER_FRAMEWORKS = {
     "torch": "PyTorch", "mindspore": "MindSpore", "paddle": "PaddlePaddle", "mxnet": "MXNet", "jax": "JAX", "theano": "Theano",
@@ -22,8 +22,8 @@ BUILT_ON_TENSORFLOW = {
 
 def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
     """Module of the framework that a file imports which imports nothing that the converter knows; or nothing."""
-    roots = [root_of(module) for level, module in imports if level == 0]
-    if any(map(is_framework, roots)):
+    roots = [module.partition(".")[0] for level, module in imports if level == 0]
+    if any(map(known().is_known, roots)):
         return ""
     return next((root for root in roots if root in OTHER_FRAMEWORKS or root in BUILT_ON_TENSORFLOW), "")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 
+from tf2npu.frameworks.tensorflow1.file_facts import NEEDS_NPU_BRIDGE
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import importers_of
 
 
 def files_with_old_names(files: Mapping[str, FileFacts], run_by: Callable[[FileFacts], frozenset[str]]) -> frozenset[str]:
     """Files that use what npu_bridge has back, and files that run one of those; run_by: what the imports of a file run."""
-    needing = {path for path, facts in files.items() if facts.needs_npu_bridge}
+    needing = {path for path, facts in files.items() if NEEDS_NPU_BRIDGE in facts.flags}
     return importers_of(needing, {path: run_by(facts) for path, facts in files.items()}) if needing else frozenset()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tf2npu.frameworks.tensorflow1.file_facts import dialect, imports_adapter2
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 
@@ -21,7 +22,7 @@ class ToldDialects:
 def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> ToldDialects:
     """The dialects that the files of a tree tell of each other."""
     of_adapter2 = _used_with_adapter2(files, edges)
-    of_1 = {path for path, f in files.items() if f.dialect == "1" and path not in of_adapter2}
+    of_1 = {path for path, f in files.items() if dialect(f) == "1" and path not in of_adapter2}
     on_2 = _built_on_tensorflow2(files, edges, of_1)
     return ToldDialects(of_adapter2, _used_by_tensorflow2(files, edges, of_1, on_2), on_2)
 
@@ -30,8 +31,8 @@ def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, froz
     """Files that a script for the adapter of TensorFlow 2 imports, whatever they look like: they run in its process."""
     found: dict[str, str] = {}
     for path, facts in files.items():
-        for target in sorted(imported_by({path}, edges)) if facts.has_adapter2 else ():
-            if not files[target].has_adapter2:
+        for target in sorted(imported_by({path}, edges)) if imports_adapter2(facts) else ():
+            if not imports_adapter2(files[target]):
                 found.setdefault(target, path)
     return found
 
@@ -43,16 +44,16 @@ def _used_by_tensorflow2(
     settled = of_1 | imported_by(of_1, edges)
     found: dict[str, str] = {}
     for path, facts in files.items():
-        if facts.dialect == "2" or path in on_2:
+        if dialect(facts) == "2" or path in on_2:
             for target in imported_by({path}, edges) - settled - on_2.keys():
-                if not files[target].dialect:
+                if not dialect(files[target]):
                     found.setdefault(target, path)
     return found
 
 
 def _built_on_tensorflow2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]], of_1: set[str]) -> dict[str, str]:
     """Files that do not tell what they are written for, import a script for TensorFlow 2, and have no part in one for 1."""
-    told = {path for path, f in files.items() if f.dialect}
+    told = {path for path, f in files.items() if dialect(f)}
     others = told | imported_by(of_1, edges) | importers_of(of_1, edges)
     of_2 = [path for path in files if path in told - of_1]
     return {path: source for source in reversed(of_2) for path in importers_of({source}, edges) - others}

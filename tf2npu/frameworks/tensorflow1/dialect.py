@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tf2npu.scanner.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.names import is_adapter2
+from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
+from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.scanner.import_names import imported_modules
-from tf2npu.scanner.names import is_adapter2, root_of
+from tf2npu.scanner.names import root_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 
@@ -36,8 +39,10 @@ class Dialect:
 @fact
 def dialect_of(script: Script) -> Dialect:
     """The TensorFlow version that a script is written for; told by its imports, by names that only one has, or by other files."""
+    if not script.is_looked_at_by(NAME):
+        return Dialect("1")
     own = _by_own_names(script)
-    told = script.project.dialects
+    told = tensorflow_in(script.project).dialects
     if own.api == ADAPTER2 and own.kind == "2":
         return own
     if script.path in told.of_adapter2:
@@ -52,7 +57,7 @@ def _by_own_names(script: Script) -> Dialect:
     under_adapter2 = _imports_of_adapter2(script)
     if under_adapter2 is not None:
         return under_adapter2
-    if not script.uses_tensorflow or not MAY_BE_2.search(script.text):
+    if not uses_tensorflow(script) or not MAY_BE_2.search(script.text):
         return Dialect("1")
     found: Dialect | None = None
     has_1 = False

@@ -10,7 +10,9 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.api_return_types import DATASET, DATASET_METHODS
+from tf2npu.frameworks.tensorflow1.api_return_types import DATASET, DATASET_METHODS
+from tf2npu.scanner.facts import FileFacts
+from tf2npu.scanner.names import root_of
 from tf2npu.scanner.tree_walk import Walked, dotted_name
 
 ESTIMATOR = "tensorflow.estimator.Estimator()"
@@ -33,8 +35,15 @@ _OF_HOROVOD = frozenset({
 _METHODS = DATASET_METHODS | _SURE | _OF_HOROVOD | {"train", "evaluate", "predict", "compile", "fit", "fit_generator"}
 
 
-def objects_by_use(walked: Walked) -> dict[tuple[int, str], str]:
+def objects_by_use(walked: Walked, facts: FileFacts | None) -> dict[tuple[int, str], str]:
     """Qualified instance by (id of the scope a name belongs to, name); names whose uses contradict each other are left out."""
+    found = _objects(walked)
+    if facts is not None and any(level == 0 and root_of(module) == "keras" for level, module in facts.imports):
+        return {key: kind for key, kind in found.items() if kind != MODEL}  # it may be a model of that package
+    return found
+
+
+def _objects(walked: Walked) -> dict[tuple[int, str], str]:
     uses: dict[tuple[int, str], set[str]] = {}
     weak: dict[tuple[int, str], set[str]] = {}
     for call, scope in walked.calls:

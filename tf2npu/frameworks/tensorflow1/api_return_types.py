@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tf2npu.frameworks.base import instance_of
+
 DATASET = "tensorflow.data.Dataset()"
 ITERATOR = "tensorflow.data.Iterator()"
 _DATASET_MAKERS = re.compile(
@@ -57,8 +59,7 @@ _EXACT = {
     # Nothing: a rule that takes the call out puts None there, and the name that gets it must mean the same before and after.
     **dict.fromkeys(
         (
-            "horovod.tensorflow.init", "horovod.tensorflow.shutdown", "horovod.tensorflow.keras.init",
-            "horovod.tensorflow.keras.shutdown", "tensorflow.config.experimental.set_memory_growth",
+            "tensorflow.config.experimental.set_memory_growth",
             "tensorflow.config.experimental.set_virtual_device_configuration",
             "tensorflow.config.set_logical_device_configuration",
         ),
@@ -86,5 +87,4 @@ def returned(name: str) -> str | None:
         return f"{name}()"
     if _KERAS_APPLICATION.match(name):
         return "tensorflow.keras.Model()"
-    last = name.rpartition(".")[2]
-    return f"{name}()" if last[:1].isupper() and not name.endswith(")") else None
+    return instance_of(name)

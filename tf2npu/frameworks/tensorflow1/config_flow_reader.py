@@ -6,8 +6,9 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from tf2npu.scanner.config_flow import NOTHING, UNKNOWN, ConfigFlow, FlowCall, FlowFunction, Place, pruned
-from tf2npu.scanner.estimator_names import (
+from tf2npu.frameworks.config_flow import NOTHING, UNKNOWN, ConfigFlow, FlowCall, FlowFunction, Place, pruned
+from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
+from tf2npu.frameworks.tensorflow1.estimator_names import (
     CONFIG_POSITION,
     ESTIMATOR,
     REMOVED,
@@ -18,7 +19,6 @@ from tf2npu.scanner.estimator_names import (
 from tf2npu.scanner.flow_scopes import FlowScope, Function, ScopeReader, always_leaves, decorators
 from tf2npu.scanner.input_roles import LIBRARIES, Target
 from tf2npu.scanner.names import canonical, is_framework, root_of
-from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.scanner.syntax import chain, walk
 
 _WORDS = ("estimator", "runconfig", "run_config")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tf2npu.scanner.config_flow import NOTHING, UNKNOWN, ConfigFlow, FlowCall, FlowFunction, Place
+from tf2npu.frameworks.config_flow import NOTHING, UNKNOWN, ConfigFlow, FlowCall, FlowFunction, Place
 from tf2npu.scanner.import_graph import connected
 from tf2npu.scanner.input_roles import Target
 

@@ -1,0 +1,181 @@
+"""What the converter must know of a framework: one record, which the framework fills in and registers by being a folder here.
+
+The scanner reads Python text and the engine shows it to rules; both know frameworks by these records alone. What a record calls
+`script` is a `scanner.script.Script`, and `project` is `scanner.project_facts.ProjectFacts`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tf2npu.findings import Seen
+from tf2npu.frameworks.config_flow import ConfigFlow
+
+if TYPE_CHECKING:
+    from tf2npu.config import Config
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter:
+    """The package by which scripts of a framework use an NPU, and how the converter imports it.
+
+    module: the module that has its symbols.  names: what `from module import *` binds.  shared: of these, names that other
+    packages export as well.  rule, message: the id of the rule that adds the import, and what it says.
+    side_effect: the line by which a script that is run imports the adapter, whatever it uses of it.
+    same: names that mean the same before and after a star import.  reasons: why a symbol is imported that nothing names.
+    comes_behind: the import comes behind the first import of the framework, not before it.
+    is_wanted: whether a script needs the import though it is not run.  first_need: the first place of a script that fails
+    where the adapter has not been imported above it.
+    """
+
+    module: str
+    names: frozenset[str]
+    rule: str
+    message: str
+    side_effect: Callable[[Config], str]
+    shared: frozenset[str] = frozenset()
+    same: frozenset[str] = frozenset()
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    comes_behind: bool = False
+    is_wanted: Callable[[Any], bool] = lambda script: False
+    first_need: Callable[[Any], Any] = lambda script: None
+
+    @property
+    def root(self) -> str:
+        """The top-level module of the adapter."""
+        return self.module.partition(".")[0]
+
+
+@dataclass(frozen=True)
+class ParsedFile:
+    """A file as the scanner read it, for a framework to find its own facts in.
+
+    nodes: all nodes of `tree` but contexts, level by level.  imports: dotted modules and names, with the level of a relative
+    import.  imported: (local name, canonical name, line) of names of frameworks.  references: (canonical name, line) of each
+    use of one.  assigned: canonical names that module-level names get.  targets: other imported names and where they come from.
+    has_stars: names that it does not bind may come from star imports of the project; has_any_stars: or of a framework.
+    """
+
+    path: str
+    text: str
+    tree: ast.Module
+    nodes: list[ast.AST]
+    calls: list[ast.Call]
+    import_statements: list[ast.Import | ast.ImportFrom]
+    imports: list[tuple[int, str]]
+    imported: list[tuple[str, str, int]]
+    references: list[tuple[str, int]]
+    assigned: list[str]
+    targets: dict[str, tuple[int, str]]
+    has_stars: bool
+    has_any_stars: bool
+
+
+@dataclass(frozen=True)
+class FoundFacts:
+    """What a framework found in a file.
+
+    flags: names of what holds for the file; each framework has names of its own.  trains: whether it changes variables.
+    distribution: kinds of distribution, and where.  config_flow: how configs go through the file, where that is followed.
+    """
+
+    flags: frozenset[str] = frozenset()
+    trains: bool = False
+    distribution: tuple[tuple[str, Seen], ...] = ()
+    config_flow: ConfigFlow | None = None
+
+
+Edges = Mapping[str, frozenset[str]]
+"""For each file of a tree the files that it imports."""
+
+
+@dataclass
+class ProjectPart:
+    """What a framework knows of all files of a tree together; picklable, so each field of a subclass is data."""
+
+    def begin(self, project: Any, edges: Edges) -> None:
+        """Find what depends on imports alone."""
+
+    def finish(self, project: Any, edges: Edges) -> None:
+        """Find what depends on which files are run."""
+
+    def including(self, project: Any, facts: Any, targets: frozenset[str]) -> ProjectPart:
+        """The part of a project with one more file that no other imports.  targets: the files that this one imports."""
+        return self
+
+    def works(self, path: str | None) -> bool:
+        """Whether something that is called in a file does what a script is run for."""
+        return False
+
+    def takes_in(self, path: str) -> bool:
+        """Whether a file is converted though it does not import the framework."""
+        return False
+
+
+def instance_of(name: str) -> str | None:
+    """The object that a call gives when its name is a class's, told by the capital letter; or None."""
+    last = name.rpartition(".")[2]
+    return f"{name}()" if last[:1].isupper() and not name.endswith(")") else None
+
+
+@dataclass(frozen=True, eq=False)
+class Framework:
+    """A framework whose scripts are converted.
+
+    name: of its folder.  title: as people write it.
+    roots: top-level modules whose names the resolver follows.  bound_by: of these, those whose import makes a script one of this
+    framework.  mention: regular expression of what a file holds that may concern the framework; `mention_in_notebooks` of what a
+    notebook may hold besides.  monorepo: packages below which the framework may be imported, too.
+    canonical: the one spelling of a name.  rule_ids: how the ids of its rules begin; empty for a framework without rules.
+
+    returned: the object that a call gives.  followed: whether it is told to other files that a function gives this object.
+    objects_by_use: objects by (scope, name), told by what is done with them: of a walked file, and its facts or None.
+
+    running: functions that do what a script is run for.  work_methods: methods that do, of objects that are told by their
+    names.  training_methods: ends of the qualified names of methods that do.  starts: functions by which a process joins its
+    job.  added_names, added_arguments: what a conversion calls objects that it makes itself, and arguments that it adds.
+    fed_inputs: the expressions that feed a model in a call of something with this last name, each as "train" or "eval".
+    api_roots: top-level modules whose names stand in its API table, first the one under which the table has them.
+    apis: the table, an `api_support.table.ApiTable`.  no_api: what is said of a name that the table does not have.
+    is_fully_known: whether the table has all names of a module, so that another one is in no release.
+    facts: what it finds in a file.  part: what it finds in a tree.  settings: the settings for a file of a project.
+    """
+
+    name: str
+    title: str
+    roots: frozenset[str]
+    rule_ids: str = ""
+    adapter: Adapter | None = None
+    bound_by: frozenset[str] = frozenset()
+    mention: str = ""
+    mention_in_notebooks: str = ""
+    monorepo: tuple[str, ...] = ()
+    canonical: Callable[[str], str] = str
+    returned: Callable[[str], str | None] = instance_of
+    followed: Callable[[str], bool] = lambda name: False
+    objects_by_use: Callable[[Any, Any], dict[tuple[int, str], str]] = lambda walked, facts: {}
+    running: frozenset[str] = frozenset()
+    work_methods: frozenset[str] = frozenset()
+    training_methods: tuple[str, ...] = ()
+    starts: frozenset[str] = frozenset()
+    added_names: frozenset[str] = frozenset()
+    added_arguments: frozenset[str] = frozenset()
+    fed_inputs: Callable[[ast.Call, str], list[tuple[str, ast.expr]]] | None = None
+    api_roots: tuple[str, ...] = ()
+    apis: Callable[[], Any] = lambda: None
+    no_api: str = "no name that is known"
+    is_fully_known: Callable[[str], bool] = lambda module: False
+    facts: Callable[[ParsedFile], FoundFacts] = lambda file: FoundFacts()
+    part: Callable[[], ProjectPart] = ProjectPart
+    settings: Callable[[Config, str, Any], Config] = lambda config, path, project: config
+
+    def owns(self, rule: str) -> bool:
+        """Whether a rule is one of this framework's, by its id."""
+        return bool(self.rule_ids) and rule.startswith(self.rule_ids)
+
+    def is_bound_by(self, imports: Any) -> bool:
+        """Whether one of these imports, with their levels, is of the framework itself."""
+        return any(level == 0 and module.partition(".")[0] in self.bound_by for level, module in imports)

@@ -1,0 +1,1 @@
+"""Horovod, with which scripts train in several processes."""

@@ -1,0 +1,113 @@
+"""The record of TensorFlow 1 and of its adapter."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tf2npu.api_support.table import table
+from tf2npu.frameworks.base import Adapter, Framework
+from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
+from tf2npu.frameworks.tensorflow1.api_return_types import returned
+from tf2npu.frameworks.tensorflow1.fed_inputs import fed_inputs
+from tf2npu.frameworks.tensorflow1.file_facts import file_facts
+from tf2npu.frameworks.tensorflow1.names import BOUND_BY, ROOTS, canonical
+from tf2npu.frameworks.tensorflow1.project import NAME, TensorFlowProject, tensorflow_in
+
+if TYPE_CHECKING:  # facts of files and projects need no syntax tree, which takes long to import
+    import libcst as cst
+
+    from tf2npu.config import Config
+    from tf2npu.scanner.facts import FileFacts
+    from tf2npu.scanner.script import Script
+    from tf2npu.scanner.tree_walk import Walked
+
+_SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
+_SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
+_FOLLOWED = re.compile(
+    r"tensorflow$|(?:tensorflow\.(?:data\.(?:Dataset|Iterator)|Session|InteractiveSession|ConfigProto|train\.\w*Session|train\.Supervisor"
+    r"|(?:estimator|keras)\.(?:\w+\.)*\w+)|npu_bridge\.npu_init\.NPU(?:Estimator|RunConfig))\(\)$"
+)
+
+
+_FULLY_KNOWN = re.compile(
+    r"tensorflow(?:\.(?:nn|nn\.rnn_cell|train|layers|losses|metrics|math|image|summary|data|random|linalg))?"
+)
+"""Modules of which TensorFlow 1.15 is known to have all names, and which no other package adds any to."""
+
+
+def _side_effect(config: Config) -> str:
+    return _SIDE_EFFECT_2021 if config.target.adapter == "2021" else _SIDE_EFFECT
+
+
+def _is_wanted(script: Script) -> bool:
+    return tensorflow_in(script.project).takes_in(script.path)
+
+
+def _first_need(script: Script) -> cst.CSTNode | None:
+    from tf2npu.frameworks.tensorflow1.first_need import first_need
+
+    return first_need(script)
+
+
+def _objects_by_use(walked: Walked, facts: FileFacts | None) -> dict[tuple[int, str], str]:
+    from tf2npu.frameworks.tensorflow1.usage_types import objects_by_use
+
+    return objects_by_use(walked, facts)
+
+
+def _is_fully_known(module: str) -> bool:
+    return _FULLY_KNOWN.fullmatch(module) is not None
+
+
+def _is_followed(name: str) -> bool:
+    return _FOLLOWED.match(name) is not None
+
+
+ADAPTER = Adapter(
+    module=NPU_INIT,
+    names=NPU_INIT_NAMES,
+    shared=frozenset({
+        "os", "tf", "util", "profiler", "session", "backend", "config_pb2", "rewriter_config_pb2", "session_run_hook",
+        "RewriterConfig",
+    }),
+    same=frozenset({"tf", "os"}),
+    rule="NPU100",
+    message="Imports what the file now uses from npu_bridge.",
+    reasons={"npu_convert_dropout": "dropout layers use the dropout of the NPU"},
+    side_effect=_side_effect,
+    is_wanted=_is_wanted,
+    first_need=_first_need,
+)  # fmt: skip
+
+FRAMEWORK = Framework(
+    name=NAME,
+    title="TensorFlow",
+    roots=ROOTS,
+    bound_by=BOUND_BY,
+    mention=r"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b",
+    mention_in_notebooks="estimator",
+    monorepo=("google3.third_party.",),  # where Google keeps published packages in its own tree, which nobody else has
+    rule_ids="NPU",
+    adapter=ADAPTER,
+    canonical=canonical,
+    returned=returned,
+    followed=_is_followed,
+    objects_by_use=_objects_by_use,
+    running=frozenset({
+        "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
+        "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.train.Supervisor",
+        "tensorflow.estimator.train_and_evaluate", "tensorflow.contrib.slim.learning.train", "absl.app.run",
+    }),
+    work_methods=frozenset({"fit", "fit_generator", "train_and_evaluate", "train_on_batch"}),
+    training_methods=("Estimator().train", "Model().fit", "Sequential().fit", "Model().fit_generator", "Classifier().train"),
+    added_names=frozenset({"npu_sess", "npu_keras_sess"}),
+    added_arguments=frozenset({"config", "session_config", "hooks"}),
+    fed_inputs=fed_inputs,
+    api_roots=("tensorflow", "tensorflow_core", "tensorflow_estimator"),
+    apis=table,
+    no_api="no public name of TensorFlow 1.15",
+    is_fully_known=_is_fully_known,
+    facts=file_facts,
+    part=TensorFlowProject,
+)  # fmt: skip
