@@ -74,4 +74,4 @@ def test_the_rows_of_a_process_that_dies_are_made_here():
 
 def test_large_files_stay_in_one_process():
     assert process_pool._chunks([0, 2, 3], [5, 99, 5, 5], 2) == [[0, 2], [3]]
-    assert Path(process_pool.__file__).name == "spread_work.py"
+    assert Path(process_pool.__file__).name == "process_pool.py"
