@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.one_item import together
 
 ROOT = Path(__file__).parent.parent
 LONGEST_FUNCTION, LONGEST_FILE = 60, 400
@@ -38,7 +38,7 @@ FILES = committed_files()
 PYTHON = [path for path in FILES if path.suffix == ".py" and not is_data(path)]
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+@together("path", PYTHON, lambda path: str(path.relative_to(ROOT)))
 def test_a_python_file_keeps_the_standards(path: Path):
     text = path.read_text(encoding="utf-8")
     loose = [f"line {text.count(chr(10), 0, found.start()) + 1}: {found.group()}" for found in LOOSE_ENDS.finditer(text)]

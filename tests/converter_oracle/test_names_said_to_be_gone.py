@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.one_item import together
 from tf2npu.api_support.table import table
 from tf2npu.api_support.uses import is_fully_known
 from tf2npu.convert import convert_source
@@ -77,13 +78,13 @@ def attributes_of_2_15() -> dict[str, list[str]]:
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-@pytest.mark.parametrize("name", NOT_IN_1_15)
+@together("name", NOT_IN_1_15)
 def test_1_15_lacks_what_a_rule_says_it_lacks(name: str) -> None:
     owner, _, last = name.replace("()", "").rpartition(".")
     assert last not in attributes_of_1_15().get(owner, ())
 
 
-@pytest.mark.parametrize("module", public_modules())
+@together("module", public_modules())
 def test_no_attribute_of_either_release_is_said_to_be_in_neither(module: str) -> None:
     """Of a name a line: modules that scripts reach, packages' own parts among them."""
     short = module.replace("tensorflow", "tf", 1)

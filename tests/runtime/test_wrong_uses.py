@@ -11,6 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.session import run_log
+from tests.one_item import together
 from tests.runtime.device import device_session
 from tests.runtime.wrong_uses import USES, write_checkpoints
 
@@ -69,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", USES)
+@together("name", USES, by=lambda name: name.split(" ")[0])
 def test_as_on_tensorflow(name: str, folder: Path) -> None:
     theirs, mine = (outcome(name, is_device, folder) for is_device in (False, True))
     if name in RIGHT_TO_DIFFER:
