@@ -26,11 +26,12 @@ STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.docs-installed
 # A worker that has nothing left takes tests from the other; else the suite's last minute is one worker alone.
 WORKERS = -n 2 --dist worksteal
+DURATIONS = $(if $(CI),--durations=10)
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
-READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project)
+EACH_PYTHON = $(shell grep -rl --include='test_*.py' 'mark\.each_python' tests)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -41,13 +42,20 @@ $(STAMP): pyproject.toml .ci/setup
 demo: $(STAMP)
 	$(PYTHON) -m benchmarks.demo demo-out
 
+# A leg is a front end with dependencies of its own (tests/legs.toml): make test LEGS="core torch", or make test-torch alone.
+LEGS ?= core
+test: $(LEGS:%=test-%)
+
 # All of it is run, whatever fails on the way. Installers wait for disks and networks, while lint wants a processor.
-test: $(STAMP)
+test-core: $(STAMP)
 	@failed=0; \
 	$(MAKE) --no-print-directory --keep-going --jobs 2 converter-environments lint || failed=1; \
 	$(MAKE) --no-print-directory --keep-going unit shim converter-suite || failed=1; \
 	exit $$failed
 	@echo "all green"
+
+test-%: $(STAMP)
+	$(PYTHON) .ci/legs.py run $*
 
 test-times: $(STAMP)
 	$(MAKE) --no-print-directory --keep-going unit shim WORKERS="$(WORKERS) -p tests.processor_times"
@@ -97,18 +105,18 @@ dead-code: $(STAMP)
 	$(PYTHON) -m tools.dead_code
 
 unit: $(STAMP)
-	$(PYTHON) -m pytest $(WORKERS) --ignore=tests/shim
+	$(PYTHON) -m pytest $(WORKERS) $(DURATIONS) --ignore=tests/shim --ignore=tests/legs
 
 # In processes of their own: importing npu_bridge changes the meaning of `import tensorflow` for all of a process.
 shim: $(STAMP)
-	$(PYTHON) -m pytest $(WORKERS) tests/shim
+	$(PYTHON) -m pytest $(WORKERS) $(DURATIONS) tests/shim
 
 converter-environments: $(STAMP)
 	.ci/converter_environments $(PYTHON)
 
-# Other Pythons read source text in other ways; what becomes of the findings is the same on each (acceptance runs all there, too).
+# Other Pythons read source text in other ways: the tests of that have a mark (acceptance runs all of the converter's there).
 converter-suite: $(STAMP)
-	.ci/converter_suite $(PYTHON) -m "not one_python" $(READING_TESTS)
+	.ci/converter_suite $(PYTHON) -m each_python $(EACH_PYTHON)
 
 # All that tests/how_many.py leaves out of make test (an hour and a half).
 whole: export TF2NPU_WHOLE_TESTS = 1

@@ -15,6 +15,8 @@ import pytest
 from tf2npu.convert import convert_source
 from tf2npu.findings import Status
 
+pytestmark = pytest.mark.each_python
+
 SESSION = "import tensorflow as tf\nwith tf.Session() as s:\n    pass\n"
 PORTED = "tf.Session(config=npu_config_proto())"
 HOROVOD = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\nn = hvd.size()\n"
@@ -115,7 +117,6 @@ def test_p07_scripts_of_other_names_are_converted(run: Run, src: Path, tmp_path:
         assert PORTED in (tmp_path / "out" / name).read_text()
 
 
-@pytest.mark.one_python
 def test_p08_a_huge_source_file_is_copied_and_named(run: Run, src: Path, tmp_path: Path) -> None:
     (src / "huge.py").write_text("import tensorflow as tf\n" + "x = 1  # a table of numbers\n" * 420_000)
     done = run("convert", src, tmp_path / "out")

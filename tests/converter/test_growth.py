@@ -72,7 +72,6 @@ def test_what_libcst_nests_and_python_does_not_is_converted(text):
 
 
 @pytest.mark.whole
-@pytest.mark.one_python
 def test_a_cell_that_nests_deeply():
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SOURCES["elif"][0](12_000)}
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})

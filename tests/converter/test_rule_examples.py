@@ -13,6 +13,8 @@ from tf2npu.convert import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.rules import Example, Rule, all_rules, rule_parts
 
+pytestmark = pytest.mark.each_python
+
 PREFIX = "import tensorflow as tf\n"
 CASES = [
     pytest.param(part, example, id=f"{part.id}-{part.on}-{number}")

@@ -13,8 +13,6 @@ from tests.one_item import together
 from tf2npu.convert import convert_source
 from tf2npu.rules import Example, Rule, all_rules
 
-pytestmark = pytest.mark.one_python
-
 RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"
 WRITTEN = [pytest.param(rule, example, id=rule.id) for rule in all_rules() for example in rule.examples if example.write]
 # What the converter says about files and comments: there is no code to write in their place.

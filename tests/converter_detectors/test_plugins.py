@@ -73,7 +73,6 @@ def test_an_entry_point_may_name_a_function(tmp_path: Path) -> None:
 
 
 @pytest.mark.whole(but=("import*", "code1-*", "code3-*", "raise*", "code9-*"))
-@pytest.mark.one_python
 @pytest.mark.parametrize(
     ("code", "target", "words"),
     [

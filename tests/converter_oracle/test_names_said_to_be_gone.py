@@ -24,8 +24,6 @@ from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.outdated.contrib_gone import GONE_MODULES
 from tf2npu.rules.outdated.older_tensorflow import OLD_NAMES
 
-pytestmark = pytest.mark.one_python
-
 RECORDED = Path(__file__).parents[1] / "fixtures" / "names" / "attributes_1_15.tsv"
 PRIVATE = Path(__file__).parents[2] / "tools" / "api_table" / "tensorflow_1_15_private.tsv"
 NOT_IN_1_15 = sorted({*OLD_NAMES, *GONE_MODULES, *TENSORFLOW_2_NAMES})

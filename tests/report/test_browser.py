@@ -17,8 +17,6 @@ from tf2npu.report.formats.render_context import page_name
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Distribution
 
-pytestmark = pytest.mark.one_python
-
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.one_python  # they need scipy
-
 WORK = "import tensorflow as tf\ny = tf.py_func(f, [x], tf.float32)\n"
 SESSION = "import tensorflow as tf\ns = tf.Session()\n"
 

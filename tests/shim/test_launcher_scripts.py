@@ -69,7 +69,7 @@ def run(place: Path, script: str, *words: str) -> subprocess.CompletedProcess[st
     )
 
 
-@pytest.mark.whole(but=("numbers",))
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("exported", "rank"),
     [

@@ -16,8 +16,6 @@ from tf2npu.report.formats import as_json
 from tf2npu.report.runs import record
 from tf2npu.report.runs.evidence import Proofs
 
-pytestmark = pytest.mark.one_python
-
 
 @pytest.fixture
 def project(tmp_path) -> Project:
@@ -54,6 +52,7 @@ with tf.Session() as sess:
 """
 
 
+@pytest.mark.whole
 def test_growing_batches_are_confirmed_at_their_placeholder(project):
     project.write(train=GROWING)
     project.convert()

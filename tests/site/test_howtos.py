@@ -9,7 +9,6 @@ import pytest
 
 from tests.site.howto import Block, Reader, blocks
 
-pytestmark = pytest.mark.one_python
 DOCS = Path(__file__).parents[2] / "docs"
 FOLDER = DOCS / "howto"
 PAGES = sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index")

@@ -13,11 +13,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from tests import fork_server
 
-pytestmark = pytest.mark.one_python
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"`((?:tf2npu|python) [^`\n]+)`|^((?:tf2npu|python) [^\n]+)$", re.MULTILINE)
