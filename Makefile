@@ -127,7 +127,7 @@ acceptance: $(STAMP) whole rank-checkpoints rank-training graphs networks condit
 
 # Two ranks that save in one folder, twenty times: it was a race.
 rank-checkpoints: $(STAMP)
-	TF2NPU_CHECKPOINT_RUNS=20 $(PYTHON) -m pytest tests/shim/test_rank_checkpoints.py
+	TF2NPU_WHOLE_TESTS=1 TF2NPU_CHECKPOINT_RUNS=20 $(PYTHON) -m pytest tests/shim/test_rank_checkpoints.py
 
 # Published launchers of eight ranks, with two and with eight, on synthetic data: ZOO=DIR is a checkout of the vendor's model zoo; 77 without.
 rank-launchers: $(STAMP)

@@ -44,6 +44,7 @@ def test_standard_library_file(path: Path) -> None:
     cst.parse_module(text)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("library", some(LIBRARIES, 2))
 @pytest.mark.parametrize("mode", ["none", "tf"])
 def test_library_converts_twice_to_the_same(library: str, mode: str) -> None:

@@ -15,8 +15,6 @@ import pytest
 from tf2npu.convert import convert_source
 from tf2npu.findings import Status
 
-pytestmark = pytest.mark.each_python
-
 SESSION = "import tensorflow as tf\nwith tf.Session() as s:\n    pass\n"
 PORTED = "tf.Session(config=npu_config_proto())"
 HOROVOD = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\nn = hvd.size()\n"

@@ -121,6 +121,7 @@ def test_two_ranks_train_as_one_process_on_the_whole_batch(script, plain, how): 
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.whole
 def test_four_ranks_and_groups_of_two(script, plain):  # noqa: F811
     """Averages over both halves of the world, then over the halves: the same average."""
     averaged = """
