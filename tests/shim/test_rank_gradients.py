@@ -34,7 +34,7 @@ train = optimizer.apply_gradients(grads, tf.train.get_or_create_global_step())
 """What the error says, written out."""
 
 
-@pytest.mark.whole(but=("wrapped",))
+@pytest.mark.whole
 @pytest.mark.parametrize(("train", "whose"), [(SPARSE, "embeddings"), (BY_HAND, "gradients/")], ids=["wrapped", "by hand"])
 def test_slices_of_another_number_of_rows_name_their_variable(script, train, whose):  # noqa: F811
     done = launch("--devices", "2", script(WORD2VEC.replace("TRAIN", train)))
