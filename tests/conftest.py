@@ -25,9 +25,9 @@ settings.register_profile("ci", settings.get_profile("patient"), derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """A Chromium for the tests of a module."""
+    """A Chromium for the tests of a worker; each page that is opened is a new one."""
     from tests.report.browser import Browser
 
     driven = Browser(tmp_path_factory.mktemp("profile"))
