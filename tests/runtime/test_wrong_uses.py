@@ -111,6 +111,7 @@ def test_several_variables_of_other_shapes_are_one_line(folder: Path) -> None:
     assert "and was given" in told and "and 1 more variable: " in told and "Variable" not in told
 
 
+@pytest.mark.whole
 def test_how_many_there_are(record_property: Any, folder: Path) -> None:
     raising = [name for name in USES if outcome(name, False, folder)[0] == "raised"]
     record_property("figure", f"wrong uses: {len(USES)}, of which TensorFlow refuses {len(raising)}")
