@@ -39,7 +39,7 @@ def _networks() -> dict[str, Callable[[int], Any]]:
 
 def _tuned(name: str, batch: int, soc: str) -> list[Any]:
     """The entries of a network's products."""
-    from npu_runtime.device.chip import load_chip
+    from npu_formats.device.chip import load_chip
     from npu_runtime.tuning.programs.program_tuner import ProgramTuner
     from npu_runtime.tuning.programs.tuning_request import GA, TuningRequest
     from npu_runtime.tuning.search.parallel import tune_all
@@ -58,7 +58,7 @@ def _lowered(build: Callable[..., Any], batch: int, soc: str) -> Any:
     """The tasks of one training step."""
     import tensorflow.compat.v1 as tf
 
-    from npu_runtime.device.chip import load_chip
+    from npu_formats.device.chip import load_chip
     from npu_runtime.session import Request
     from npu_runtime.simulation.device_compiler import Target, lower_for
     from tests.runtime.device import device_of, device_session

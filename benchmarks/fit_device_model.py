@@ -20,11 +20,11 @@ import click
 from scipy.optimize import least_squares
 
 from benchmarks.published_works import Works, load_works
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.host import issue_cost
 from npu_runtime.cost.tiling import Product, Tiling
-from npu_runtime.device.chip import load_chip
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = ROOT / "tests/fixtures/published_times.csv"

@@ -118,7 +118,7 @@ PROJECTS: dict[str, tuple[Callable[[Path, int], None], int]] = {
 
 def source_seconds(make: Callable[[int], str], n: int) -> float:
     """Processor time of converting a source."""
-    from tf2npu.convert import convert_source
+    from tf2npu.engine.convert_file import convert_source
 
     text, name = make(n), "x.ipynb" if make is _notebook else "x.py"
     return measured(lambda: convert_source(text, name))

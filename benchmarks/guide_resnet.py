@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.acceptance.checkouts import REPOSITORIES, Absent, bring
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, gather_facts
 from tf2npu.findings import FileResult
 
 ABSENT = 77

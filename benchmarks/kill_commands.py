@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.kill_conversion import end
-from npu_runtime.dump.dump_file import read_header
+from npu_formats.vendor.dump_file import read_header
 
 TRAINING = """
 import numpy as np

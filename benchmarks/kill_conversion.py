@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-import tf2npu.convert  # noqa: F401  imported before forking
+import tf2npu.engine.convert_file  # noqa: F401  imported before forking
 from tf2npu import cli
 
 N_FILES = 60

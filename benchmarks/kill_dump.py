@@ -31,9 +31,9 @@ import tensorflow.compat.v1 as tf
 from benchmarks.vendor_program import Absent, Reader, add_options, brought
 from npu_runtime.dump.statistics import HEADER
 from tests.dump.networks import lenet, train
-from tf2npu.comparison.graph_text import read_graph_text
-from tf2npu.comparison.stored_tensor import read_dump_file
-from tf2npu.comparison.tensor_folder import MAPPING, read_folder
+from tf2npu.comparison.graph.text import read_graph_text
+from tf2npu.comparison.tensors.folder import MAPPING, read_folder
+from tf2npu.comparison.tensors.stored_tensor import read_dump_file
 from tf2npu.comparison.unreadable import Unreadable
 
 DRAFTS = (".draft-", ".tf2npu-draft-")

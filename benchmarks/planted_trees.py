@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import tf2npu.convert  # noqa: F401  imported before forking
+import tf2npu.engine.convert_file  # noqa: F401  imported before forking
 from benchmarks.kill_conversion import end
 from npu_formats.files.directory import Directory
 from tf2npu import cli

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, gather_facts
 from tf2npu.findings import Status
 
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from tf2npu.comparison.extra_metrics import measures
 from tf2npu.comparison.metrics import figures
-from tf2npu.comparison.own_measures import measures
 from tf2npu.comparison.verdicts import DISTANCE, DIVERGENCE
 
 RUNS = {

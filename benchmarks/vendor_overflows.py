@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.vendor_program import ROOT, VendorProgram
-from npu_runtime.dump.dump_file import DumpedTensor, read_header
+from npu_formats.vendor.dump_file import DumpedTensor, read_header
 
 KINDS = {"Ascend910A": ("AI Core", "AI Core"), "Ascend910B2": ("AIC", "AIV")}
 """What the program calls an overflow of a product, and of any other operator, by chip: the first family's cores are not split."""

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 _PREPARED = """
 import inspect, json, os, sys
 from google.protobuf import json_format
-from npu_runtime.dump.messages import DumpData
+from npu_formats.vendor.dump_messages import DumpData
 sys.path.insert(0, os.path.join(sys.argv[1], "msprobe", "msaccucmp"))
 from dump_parse import big_dump_data
 

@@ -6,10 +6,10 @@ import csv
 from pathlib import Path
 from runpy import run_path
 
+from npu_formats.session_options import table
 from npu_runtime.analysis.host_only_ops import NATURE
 from npu_runtime.kernels.base import Kernel, all_kernels
 from tf2npu.report.formats.rule_list import entries, render
-from tf2npu.session_options import table
 
 FOLDER = Path(__file__).parent / "generated"
 COVERAGE = Path(__file__).with_name("op_coverage.py")

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from npu_formats.device.chip import Chip
 from npu_runtime.analysis.device_types import type_remark
 from npu_runtime.analysis.precision_policy import PrecisionPolicy
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.device.chip import Chip
 from npu_runtime.executor.build import HostBinding
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HostCall, Loop

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from npu_formats.device.chip import DEFAULT_CHIP, Chip, ChipProblem, load_chip
 from npu_formats.environment import TF2NPU_OPTIONS
 from npu_runtime.errors import InvalidArgument
 
@@ -67,7 +68,7 @@ class RuntimeConfig:
     not.
     """
 
-    soc: str = "Ascend910A"
+    soc: str = DEFAULT_CHIP
     host_fallback: str = "allow"
     fusion: bool = True
     switched_off: frozenset[str] = frozenset()
@@ -99,6 +100,14 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "track_nan": ("off", "log", "raise"),
     "overflow": ("saturation", "infinity"),
 }
+
+
+def chip_of(name: str) -> Chip:
+    """The chip called `name`.  Raises: InvalidArgument that lists the known names."""
+    try:
+        return load_chip(name)
+    except ChipProblem as error:
+        raise InvalidArgument(str(error)) from None
 
 
 def load_config(parameters: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> RuntimeConfig:

@@ -22,9 +22,8 @@ from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.analysis.training_updates import trains
 from npu_runtime.compilation import Compilation, Settings, Wanted, run_steps, without_collection
 from npu_runtime.compiler import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
-from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
+from npu_runtime.config import ORIGIN, Precision, RuntimeConfig, chip_of
 from npu_runtime.device import float_status
-from npu_runtime.device.chip import load_chip
 from npu_runtime.device.engines import stream_limits
 from npu_runtime.device.memory import ArenaPool
 from npu_runtime.device.variable import Container, Variable, reshaped
@@ -92,7 +91,7 @@ class DeviceSession:
         self._host = HostSide(tf_graph, self._importer.definition, session_config)
         self._host_calls = HostCalls(self._importer, self._host)
         self._config, fusion_notes = with_fusion_switches(config)
-        self._chip = load_chip(config.soc)
+        self._chip = chip_of(config.soc)
         self._placement = Placement()
         self._n_imports = 0
         self._placed: set[str] = set()

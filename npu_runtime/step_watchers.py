@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from npu_formats.device.chip import Chip
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.device.chip import Chip
 from npu_runtime.prediction.collector import collector
 from npu_runtime.profiler.profile_watcher import profile_watcher
 from npu_runtime.simulation.ran_step import StepWatcher

@@ -36,6 +36,7 @@ def surface() -> Iterator[str]:
     yield from (f"tf2npu.{name}" for name in tf2npu.__all__)
     yield from (f"tf2npu.rules.{name}" for name in rules.__all__)
     yield f"tf2npu.rules.base.rule{inspect.signature(base.rule)}"
+    yield f"tf2npu.rules.base.part_of{inspect.signature(base.part_of)}"
     yield f"entry point group {plugins.GROUP}"
     yield from shim_modules()
     yield from report_fields()

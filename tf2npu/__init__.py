@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tf2npu.config import Config, ConfigError, load_config
-    from tf2npu.convert import convert_source
+    from tf2npu.engine.convert_file import convert_source
     from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 
 __version__ = "0.1.0"
@@ -23,7 +23,7 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("Config", "ConfigError", "load_config"), "tf2npu.config"),
     **dict.fromkeys(("Edit", "FileResult", "Finding", "Level", "Span", "Status"), "tf2npu.findings"),
-    "convert_source": "tf2npu.convert",
+    "convert_source": "tf2npu.engine.convert_file",
 }
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from npu_formats.files.above import is_trusted
 from npu_formats.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
+from npu_formats.toml_document import NotToml, parsed
 from tf2npu.findings import UnsafePlace
-from tf2npu.patterns import why_no_pattern
-from tf2npu.toml_document import NotToml, parsed
+from tf2npu.gitignore import why_no_pattern
 
 DISTRIBUTED_MODES = ("none", "auto", "horovod", "tf")
 IMPORT_STYLES = ("explicit", "star")

@@ -10,8 +10,8 @@ import traceback
 from pathlib import Path
 
 import tf2npu
+from npu_formats.escape import visible
 from npu_formats.files.state import new_log
-from tf2npu.report.escape import visible
 
 
 def one_line(error: BaseException) -> str:

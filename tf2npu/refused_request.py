@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import click
 
-from tf2npu.report.escape import visible
+from npu_formats.escape import visible
 
 
 class RefusedRequest(click.ClickException):

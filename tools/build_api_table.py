@@ -17,7 +17,7 @@ from pathlib import Path
 import spellings
 
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
 from tf2npu.rules import rule_parts
 from tf2npu.scanner.names import by_pattern, canonical, with_public_prefix

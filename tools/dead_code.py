@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vulture import Vulture
 
-from tf2npu.toml_document import tomllib
+from npu_formats.toml_document import tomllib
 
 ROOT = Path(__file__).parent.parent
 READ = ("tf2npu", "npu_runtime", "npu_formats", "benchmarks", "tools", "docs", "setup.py")

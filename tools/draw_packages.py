@@ -1,4 +1,4 @@
-"""Draws docs/packages.svg, the layers of both halves from top to bottom: `python tools/draw_packages.py` (`make regen`).
+"""Draws docs/packages.svg, both halves layer by layer, and what both stand on: `python tools/draw_packages.py` (`make regen`).
 
 The layers are those that import-linter keeps (`pyproject.toml`); what a package is for is the first line of its docstring.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from tf2npu.toml_document import parsed
+from npu_formats.toml_document import parsed
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "packages.svg"
@@ -24,11 +24,11 @@ STYLE = (
 )
 
 
-def layers(contract: str) -> list[list[str]]:
+def layers(half: str, contract: str) -> list[list[str]]:
     """Modules of each layer, the highest first, without the package of the half."""
     settings: dict[str, Any] = parsed((ROOT / "pyproject.toml").read_bytes())
     found = next(c for c in settings["tool"]["importlinter"]["contracts"] if c["name"] == contract)
-    return [[name.strip().partition(".")[2] for name in row.split("|")] for row in found["layers"]]
+    return [[name.strip().removeprefix(f"{half}.") for name in row.split("|")] for row in found["layers"]]
 
 
 def caption(half: str, module: str) -> str:
@@ -64,9 +64,10 @@ def _text(x: int, y: int, text: str, kind: str = "") -> str:
 def picture() -> str:
     """The picture as SVG text."""
     right = MARGIN + WIDTH + GAP * 2 + SHIM + GAP * 2
-    tool, end = boxes("tf2npu", layers("tool layers"), MARGIN)
-    runtime, other_end = boxes("npu_runtime", layers("runtime layers"), right)
-    width, height = right + WIDTH + MARGIN, max(end, other_end) + MARGIN
+    tool, end = boxes("tf2npu", [row for row in layers("tf2npu", "rooms of the tool") if row != ["__main__"]], MARGIN)
+    runtime, other_end = boxes("npu_runtime", layers("npu_runtime", "runtime layers"), right)
+    ground, bottom = _ground(max(end, other_end), right + WIDTH - MARGIN)
+    width, height = right + WIDTH + MARGIN, bottom + MARGIN
     middle = MARGIN + WIDTH + GAP * 2
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
@@ -79,9 +80,18 @@ def picture() -> str:
         *tool,
         *runtime,
         *_shim(middle, right),
+        *ground,
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _ground(y: int, width: int) -> tuple[list[str], int]:
+    """The package below both halves, as wide as both, and where it ends."""
+    height = LINE * 2 + 14
+    lines = [("npu_formats", "name"), (caption("npu_formats", ""), "")]
+    drawn = [_text(MARGIN + 10, y + LINE * (n + 1), line, kind) for n, (line, kind) in enumerate(lines)]
+    return [f'<rect x="{MARGIN}" y="{y}" width="{width}" height="{height}" rx="5"/>', *drawn], y + height
 
 
 def _shim(x: int, right: int) -> list[str]:

@@ -8,13 +8,16 @@ messages.
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tf2npu.toml_document import tomllib
+import grimp
+
+from npu_formats.toml_document import tomllib
 
 ROOT = Path(__file__).parents[1]
 FIGURES = Path(__file__).with_name("layout.toml")
@@ -27,8 +30,8 @@ SAID_BY_THE_FOLDER = re.compile(r"_(command|options?|section|page)$")
 
 
 def main(arguments: list[str]) -> int:
-    found = findings(ROOT)
     before = tomllib.loads(FIGURES.read_text(encoding="utf-8"))
+    found = findings(ROOT, before["two_things_of_one_name"])
     grown = {name: rows for name, rows in found.items() if len(rows) > before.get(name, 0)}
     for name, rows in found.items():
         print(f"{name}: {len(rows)} (at most {before.get(name, 0)})")
@@ -36,21 +39,25 @@ def main(arguments: list[str]) -> int:
         print(f"\n{name} has grown; these are all, of which {len(rows) - before.get(name, 0)} may not be there:")
         print("\n".join(f"  {row}" for row in rows))
     if "--write" in arguments and not grown:
-        head = FIGURES.read_text(encoding="utf-8").partition("\n\n")[0]
-        FIGURES.write_text(head + "\n\n" + "".join(f"{name} = {len(rows)}\n" for name, rows in found.items()), encoding="utf-8")
+        head, _, rest = FIGURES.read_text(encoding="utf-8").partition("\n\n")
+        figures = "".join(f"{name} = {len(rows)}\n" for name, rows in found.items())
+        FIGURES.write_text("\n".join((head, "", figures, rest.partition("\n\n")[2])), encoding="utf-8")
     return int(bool(grown))
 
 
-def findings(root: Path) -> dict[str, list[str]]:
-    """The rows behind each figure, in the order of their names."""
+def findings(root: Path, reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """The rows behind each figure, in the order of their names.  reasons: for classes of one name that are two things."""
     modules = [path for package in PACKAGES for path in sorted((root / package).rglob("*.py")) if not _is_shim(path, root)]
     trees = {path.relative_to(root): ast.parse(path.read_bytes()) for path in modules}
+    twins = _twin_classes(trees)
     return {
         "folders_over_25_modules": list(_full_folders(trees)),
         "folders_too_deep": sorted({str(p.parent) for p in trees if len(p.parent.parts) - 1 > MOST_FOLDERS_DEEP}),
         "names_that_repeat_the_folder": [str(path) for path in trees if SAID_BY_THE_FOLDER.search(path.stem)],
-        "classes_declared_in_two_packages": list(_twin_classes(trees)),
+        "classes_declared_in_two_packages": [row for name, row in twins.items() if name not in reasons],
+        "reasons_that_nothing_needs": sorted(set(reasons) - set(twins)),
         "modules_imported_by_text": list(_imports_by_text(trees)),
+        "import_circles": _first_circle(),
     }
 
 
@@ -65,16 +72,18 @@ def _full_folders(trees: dict[Path, ast.Module]) -> Iterator[str]:
     return (f"{folder}: {count} modules" for folder, count in counts.items() if count > MOST_MODULES)
 
 
-def _twin_classes(trees: dict[Path, ast.Module]) -> Iterator[str]:
+def _twin_classes(trees: dict[Path, ast.Module]) -> dict[str, str]:
     """Public classes of one name in two packages, which may be one thing that is written twice."""
     places: dict[str, list[Path]] = defaultdict(list)
     for path, tree in trees.items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path)
-    for name, paths in sorted(places.items()):
-        if len({path.parts[0] for path in paths}) > 1:
-            yield f"{name}: {', '.join(map(str, paths))}"
+    return {
+        name: f"{name}: {', '.join(map(str, paths))}"
+        for name, paths in sorted(places.items())
+        if len({path.parts[0] for path in paths}) > 1
+    }
 
 
 def _imports_by_text(trees: dict[Path, ast.Module]) -> Iterator[str]:
@@ -85,6 +94,16 @@ def _imports_by_text(trees: dict[Path, ast.Module]) -> Iterator[str]:
                 name = node.args[0].value if isinstance(node.args[0], ast.Constant) else ""
                 if isinstance(name, str) and name.partition(".")[0] in PACKAGES:
                     yield f"{path}:{node.lineno} {name}"
+
+
+def _first_circle() -> list[str]:
+    """The modules of the first circle of imports, those inside functions included; empty where there is none."""
+    imports = grimp.build_graph(*PACKAGES)
+    try:
+        graphlib.TopologicalSorter({name: imports.find_modules_directly_imported_by(name) for name in imports.modules}).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 if __name__ == "__main__":

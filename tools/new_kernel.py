@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 KERNELS, CASES = Path("npu_runtime/kernels"), Path("tests/kernels/cases")
-DEVICE_OPS, MAP = Path("npu_runtime/device/ops/device_ops.csv"), Path("npu_runtime/device/ops/tensorflow_ops.csv")
+DEVICE_OPS, MAP = Path("npu_formats/device/ops/device_ops.csv"), Path("npu_formats/device/ops/tensorflow_ops.csv")
 LIMITATIONS = KERNELS / "limitations.py"
 OPEN, UNDONE = "TO" + "DO", "NotImplemented" + "Error"
 """What marks an open place, in two parts each: this file is finished."""

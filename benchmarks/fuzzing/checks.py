@@ -12,7 +12,7 @@ import libcst
 
 from benchmarks.acceptance import outside_bytes, properties
 from tf2npu.config import Config, Target
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
 
 _STRINGS_OF_TODAY = re.compile(r"(?<![fFtT])(['\"])(?:\\.|(?!\1).)*\1")

@@ -94,7 +94,7 @@ def _read_check_record(folder: Path) -> None:
 
 
 def _read_rank_table(folder: Path) -> None:
-    from tf2npu.ranks.rank_table_file import read_rank_table
+    from npu_formats.ranks.rank_table_file import read_rank_table
 
     read_rank_table(folder / "table.json", 4)
 
@@ -119,7 +119,7 @@ def _read_types(folder: Path) -> None:
 
 
 def _read_profiling_options(folder: Path) -> None:
-    from npu_runtime.profiler.profiling_options import read_options
+    from npu_runtime.profiler.settings import read_options
 
     read_options((folder / "options.json").read_text("utf-8", "replace"))
 

@@ -21,7 +21,7 @@ def _put(path: Path, data: str | bytes) -> Path:
 def dump(folder: Path) -> Files:
     import numpy as np
 
-    from npu_runtime.dump.dump_file import ND, NHWC, header_bytes, pieces
+    from npu_formats.vendor.dump_file import ND, NHWC, header_bytes, pieces
 
     for name, step in (("d", 0.0), ("r", 0.5)):
         arrays = [np.arange(24, dtype=np.float32).reshape(2, 3, 4) + step, np.zeros((1, 2, 2, 3), np.float16)]

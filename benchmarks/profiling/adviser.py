@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.profiling.real_runs import RealRun, profiles_of
 from benchmarks.profiling.vendor_parser import NOT_BROUGHT
 from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.profiling_options import ProfilingOptions
+from npu_runtime.profiler.settings import ProfilingOptions
 from tests.profiler import runs
 
 AI_CPU = {"made by hand": "Unique", "script": "RandomUniform"}

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.profiling_options import ProfilingOptions
+from npu_runtime.profiler.settings import ProfilingOptions
 from tests.profiler import runs
 
 N_TASKS = 100_000

@@ -17,8 +17,8 @@ import tensorflow.compat.v1 as tf
 from benchmarks.models import vision
 from benchmarks.models.model import Model
 from npu_runtime.profiler.profile_watcher import ProfileWatcher
-from npu_runtime.profiler.profiling_options import ProfilingOptions
-from npu_runtime.profiler.profiling_request import ProfilingRequest
+from npu_runtime.profiler.request import ProfilingRequest
+from npu_runtime.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.ran_step import RanStep
 from tests.runtime.device import device_of, device_session
 

@@ -27,7 +27,7 @@ from benchmarks.profiling.real_runs import all_profiles
 from npu_runtime.profiler.aic_metrics import GROUPS
 from npu_runtime.profiler.clocks import LEAD_NS
 from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.profiling_options import ProfilingOptions
+from npu_runtime.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 

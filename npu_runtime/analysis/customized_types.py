@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+from npu_formats.device.op_table import OpOnDevice
 from npu_formats.files.whole_file import given_text
-from npu_runtime.device.op_table import OpOnDevice
 from npu_runtime.errors import InvalidArgument
 
 _LINE = re.compile(r"(?:OpType::(?P<op>[^:\s]+):|(?P<node>\S+?)::)InputDtype:(?P<given>[\w,]*?),?OutputDtype:(?P<made>[\w,]*)")

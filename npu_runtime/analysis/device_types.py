@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from npu_formats.device.op_table import tensorflow_ops
 from npu_runtime import dtypes as dt
-from npu_runtime.device.op_table import tensorflow_ops
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.kernels.elementwise.rounding import ROUND

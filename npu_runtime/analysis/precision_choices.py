@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from npu_formats.delta_debugging import Candidate, MinimalSubset
+from npu_formats.device.op_table import device_ops, tensorflow_ops
 from npu_runtime import dtypes as dt
 from npu_runtime.analysis.device_types import DEVICE_TYPE
 from npu_runtime.analysis.least_change import LeastChange
 from npu_runtime.analysis.precision_policy import HALVES, operators_named
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.device.op_table import device_ops, tensorflow_ops
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.graph.order import topological

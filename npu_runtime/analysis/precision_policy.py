@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from npu_formats.device.chip import Chip
+from npu_formats.device.op_table import BLACK, GRAY, WHITE, DeviceOp, OpOnDevice, device_ops, tensorflow_ops
 from npu_formats.files.whole_file import given_text
 from npu_runtime.analysis.customized_types import CustomizedTypes, read_customized_types
 from npu_runtime.config import HIFLOAT8_MODES, ORIGIN, RuntimeConfig
 from npu_runtime.device import float_status
-from npu_runtime.device.chip import Chip
-from npu_runtime.device.op_table import BLACK, GRAY, WHITE, DeviceOp, OpOnDevice, device_ops, tensorflow_ops
 from npu_runtime.errors import InvalidArgument
 
 HALVES = frozenset({"float16", "bfloat16"})

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_COLLECTIVES, TF2NPU_COORDINATOR, TF2NPU_SERVER
+from npu_formats.ranks.connection import BrokenMessage, Connection, connect
+from npu_formats.ranks.network import connect_patiently
 from npu_runtime.collectives.collective_call import Call
-from npu_runtime.collectives.connection import BrokenMessage, Connection, connect
 from npu_runtime.collectives.engine import EMBEDDED, MPI
 from npu_runtime.collectives.mpi_engine import Mpi
 from npu_runtime.collectives.mpi_messages import LOOK_SECONDS, Look, finish_sends
-from npu_runtime.collectives.network import connect_patiently
 from npu_runtime.collectives.rank_totals import Told, own_totals
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.collectives.waiting import sentence

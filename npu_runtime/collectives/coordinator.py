@@ -11,12 +11,12 @@ from threading import TIMEOUT_MAX, Condition
 from typing import Any
 
 from npu_formats.environment import TF2NPU_COLLECTIVES
+from npu_formats.ranks.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, KeyIsShown, listen
+from npu_formats.ranks.network import KeyIsProved, listen_at
 from npu_runtime.collectives import run_file
 from npu_runtime.collectives.collective_call import Call
-from npu_runtime.collectives.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, KeyIsShown, listen
 from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
 from npu_runtime.collectives.greeter import Greeter
-from npu_runtime.collectives.network import KeyIsProved, listen_at
 from npu_runtime.collectives.rank_totals import KeptTotals
 from npu_runtime.collectives.rendezvous import Rendezvous
 from npu_runtime.collectives.shm_transport import Inbox, Outbox

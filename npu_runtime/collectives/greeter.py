@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import Protocol
 
-from npu_runtime.collectives import connection
-from npu_runtime.collectives.connection import Connection
+from npu_formats.ranks import connection
+from npu_formats.ranks.connection import Connection
 
 MOST_UNKNOWN = 256
 """The most connections that have not shown the key yet; a process has 1,024 descriptors unless it is given more."""

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from npu_formats.ranks.mpi_packages import why_not
 from npu_runtime.collectives.collective_call import Call
-from npu_runtime.collectives.mpi_library import Environment, started, unlink_shared_memory, why_no_room, why_not
+from npu_runtime.collectives.mpi_library import Environment, started, unlink_shared_memory, why_no_room
 from npu_runtime.collectives.mpi_messages import Look, Messages, move
 from npu_runtime.collectives.process_management import Exchange, ProcessManager
 from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import importlib.util
 import os
 import socket
 import struct
 from contextlib import suppress
 from typing import Any
 
+from npu_formats.ranks.mpi_packages import INSTALL
 from npu_runtime.collectives.process_management import ProcessManager
 from npu_runtime.errors import FailedPrecondition
 
-INSTALL = 'pip install "tf2npu[mpi]"'
-"""How a user gets the engine."""
 _SETTINGS = {
     "MPIR_CVAR_CH4_NETMOD": "ofi",
     "FI_PROVIDER": "tcp",
@@ -27,27 +25,6 @@ _BYTES_A_RANK = 2 << 20
 _SHARED_MEMORY = f" {_MEMORY}/mpich_shm_"
 _SIOCGIFADDR = 0x8915
 """Source: linux/sockios.h."""
-
-
-def why_not() -> str | None:
-    """The reason that this engine cannot be used, a missing package; None for none."""
-    missing = [name for name in ("mpi4py", "mpich") if importlib.util.find_spec(name) is None and not _is_there(name)]
-    return f"the engine mpi needs {' and '.join(missing)}, which {_are(missing)} not installed: {INSTALL}" if missing else None
-
-
-def _is_there(name: str) -> bool:
-    """mpich is a library without a module of Python's."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def _are(names: list[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def why_no_room(n_ranks: int) -> str | None:

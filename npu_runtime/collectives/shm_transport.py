@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from npu_formats.ranks.connection import BrokenMessage
 from npu_runtime.collectives import run_file
-from npu_runtime.collectives.connection import BrokenMessage
 from npu_runtime.errors import InvalidArgument
 
 SMALL_BYTES = 1 << 14

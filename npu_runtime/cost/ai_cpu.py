@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.task_cost import AI_CPU, TaskCost, Traffic
-from npu_runtime.device.chip import Chip
 
 START_US = 30.0
 """Microseconds of the smallest task.  Source: a sum over 1 to 576 numbers takes 30 to 32 us on a die of the A3, whatever its size

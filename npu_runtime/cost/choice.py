@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.task_cost import TaskCost
 from npu_runtime.cost.tiling import FRACTAL, Product, Tiling
 from npu_runtime.cost.tiling_record import read_tiling, tiling_record
 from npu_runtime.cost.vector_schedule import VectorSchedule, default_schedule, read_schedule, schedule_record
-from npu_runtime.device.chip import Chip
 from npu_runtime.errors import InvalidArgument
 
 Choice = Tiling | VectorSchedule

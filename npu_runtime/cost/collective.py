@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import COLLECTIVE, TaskCost, Traffic
-from npu_runtime.device.chip import Chip
 
 CALL_US = 350.0
 """Microseconds that a call of several ranks takes at least, however few its bytes: all ranks have to meet, and the engine starts

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.cube import default_tiling, product_cost
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import TaskCost, Traffic
 from npu_runtime.cost.tiling import Product, Tiling
 from npu_runtime.cost.vector import vector_cost
 from npu_runtime.cost.vector_schedule import VectorSchedule
-from npu_runtime.device.chip import Chip
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import CUBE, TaskCost
 from npu_runtime.cost.tile_schedule import TileSchedule
 from npu_runtime.cost.tiling import Product, Tiling, default_candidates
-from npu_runtime.device.chip import Chip
 
 _MOST_CHOICES = 65536
 """Choices of a tiling that are remembered: a hundred networks have about as many products."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.memory_copy import TO_DEVICE, copy_cost
 from npu_runtime.cost.task_cost import COPY, HOST, TaskCost, Traffic
-from npu_runtime.device.chip import Chip
 
 
 def issue_cost(fitted: Fitted | None = None) -> TaskCost:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import COPY, TaskCost, Traffic
-from npu_runtime.device.chip import Chip
 
 TO_DEVICE, TO_HOST = "host to device", "device to host"
 

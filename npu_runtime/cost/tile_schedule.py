@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import Fitted
 from npu_runtime.cost.task_cost import Traffic
 from npu_runtime.cost.tiling import ACCUMULATOR_BYTES, FRACTAL, Product, Tiling, padded
-from npu_runtime.device.chip import Chip
 
 _BLOCK_CYCLES = {"float32": 2.0}
 """Cycles of a block product of 16 x 16 x 16, of 16 x 32 x 16 for 8 bits, where it is not one.  fp32: half the rate of fp16, as

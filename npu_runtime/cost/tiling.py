@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 
 FRACTAL = 16
 """Rows and columns of a block that the cube unit multiplies at a time, in elements.  Source: the platform files' cube tile."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.tile_schedule import TileSchedule
 from npu_runtime.cost.tiling import FRACTAL, Product, Tiling
-from npu_runtime.device.chip import Chip
 from npu_runtime.errors import InvalidArgument
 
 FIELDS = (

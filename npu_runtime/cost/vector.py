@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import VECTOR, TaskCost, Traffic
 from npu_runtime.cost.vector_schedule import VECTOR_BYTES, Shares, VectorSchedule, default_schedule
-from npu_runtime.device.chip import Chip
 
 
 def vector_cost(

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from npu_runtime.device.chip import Chip
-from npu_runtime.device.op_table import tensorflow_ops
+from npu_formats.device.chip import Chip
+from npu_formats.device.op_table import tensorflow_ops
 
 CORE, VECTOR, AI_CPU, COLLECTIVE, RUNTIME, LOCAL = "AI Core", "vector core", "AI CPU", "HCCL", "runtime", "local"
 ENGINES = (CORE, VECTOR, AI_CPU, COLLECTIVE, RUNTIME, LOCAL)

@@ -9,8 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from npu_formats.device.chip import Chip
 from npu_runtime.device import float_status
-from npu_runtime.device.chip import Chip
 from npu_runtime.device.variable import Variable
 from npu_runtime.dump.dump_request import AICORE, ATOMIC, DumpRequest
 from npu_runtime.dump.models import Model

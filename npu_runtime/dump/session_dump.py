@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
+from npu_formats.device.chip import Chip
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.device.chip import Chip
 from npu_runtime.device.device_number import device_number
 from npu_runtime.dump.dump_request import INPUT, OUTPUT, STATS, DumpRequest, requested
 from npu_runtime.dump.layers import is_chosen, left_out

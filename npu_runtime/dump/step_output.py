@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from npu_runtime.dump.dump_file import ND, NHWC, header_bytes, pieces
+from npu_formats.vendor.dump_file import ND, NHWC, header_bytes, pieces
 from npu_runtime.dump.operators import Operator, Tensor
 from npu_runtime.dump.step_folder import StepFolder
 from npu_runtime.dump.writer import WRITER

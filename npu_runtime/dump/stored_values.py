@@ -7,9 +7,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from npu_formats.vendor.dump_file import NUMBER_OF_TYPE
 from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
-from npu_runtime.dump.dump_file import NUMBER_OF_TYPE
 from npu_runtime.dump.operators import Tensor
 
 NOTHING = np.empty(0, np.int64)

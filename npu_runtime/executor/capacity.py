@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.errors import ResourceExhausted
 from npu_runtime.graph.ir import Graph
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from npu_formats.vendor.graph_messages import LIST_OF_INTEGERS, LIST_OF_TEXTS, ModelDef, TensorMessage, type_number
 from npu_runtime.compilation import Compilation
 from npu_runtime.dump.operators import Operator, file_name_of, type_of
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, STRUCTURAL, VARIABLES, WHILE, HostCall
 from npu_runtime.graph.spec import Spec
-from npu_runtime.graph_files.messages import LIST_OF_INTEGERS, LIST_OF_TEXTS, ModelDef, TensorMessage, type_number
 from npu_runtime.kernels.elementwise.rounding import ROUND
 from npu_runtime.passes.schedule.schedule import Schedule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_runtime.graph_files.messages import ONNX_INTEGER, ONNX_INTEGERS, ONNX_TEXT, ONNX_TEXTS, OnnxModel, type_name
+from npu_formats.vendor.graph_messages import ONNX_INTEGER, ONNX_INTEGERS, ONNX_TEXT, ONNX_TEXTS, OnnxModel, type_name
 
 _IR_VERSION = 3
 """The version of ONNX's format whose fields these are."""

@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -142,7 +143,7 @@ def _with_ranks(function: Callable[..., Any], ranks: Mapping[str, int]) -> Calla
 @cache
 def all_kernels() -> Mapping[str, Kernel]:
     """Every kernel by op type, sorted; imports the modules of this package and of its folders once."""
-    package = importlib.import_module("npu_runtime.kernels")
-    for module in sorted(m.name for m in pkgutil.walk_packages(package.__path__, "npu_runtime.kernels.")):
+    package = sys.modules[__package__]
+    for module in sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{__package__}.")):
         importlib.import_module(module)
     return dict(sorted(_REGISTRY.items()))

@@ -8,7 +8,7 @@ changes the format of variables; chips with split cores convert matrices while t
 
 from __future__ import annotations
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.lowering.chip_graph import (
     CUBE,
     ELEMENTWISE,

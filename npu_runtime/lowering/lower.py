@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork
-from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.lowering.assign_formats import assign_formats

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.device.engines import AI_CPU as AI_CPU_ENGINE
 from npu_runtime.device.engines import COLLECTIVE as COLLECTIVE_ENGINE
 from npu_runtime.device.engines import LOCAL, engine_of

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npu_formats.device.chip import Chip
+from npu_formats.device.op_table import OpOnDevice, tensorflow_ops
 from npu_runtime.analysis.device_types import DEVICE_TYPE, ROUNDED_INPUT
 from npu_runtime.analysis.node_work import node_work
-from npu_runtime.device.chip import Chip
-from npu_runtime.device.op_table import OpOnDevice, tensorflow_ops
 from npu_runtime.dtypes import FLOATS
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, LOOP_INPUT, VARIABLES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.errors import DeviceError
 from npu_runtime.graph.ops import FEED
 from npu_runtime.passes.fuse.recurrent_verdicts import shared_verdicts

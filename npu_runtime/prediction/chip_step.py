@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import load_fitted
-from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.simulation.compiled_model import CompiledModel, Launch, Ranks, compile_model, tasks_of
 from npu_runtime.simulation.device import Issue, SimulatedDevice

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from npu_formats.device.chip import Chip, chip_names, load_chip
 from npu_formats.predict import PredictionRequest
-from npu_runtime.device.chip import Chip, chip_names, load_chip
 from npu_runtime.met_shapes import SHOWN_SHAPES
 from npu_runtime.prediction.advice import MIXED, Adviser
 from npu_runtime.prediction.batches import OtherBatches

@@ -15,11 +15,11 @@ from npu_runtime.profiler.draft_folder import DraftFolder, TooLarge
 from npu_runtime.profiler.host_log import HostLog, log_host
 from npu_runtime.profiler.model_tables import fusion_op, has_fused, static_op_mem
 from npu_runtime.profiler.op_summary import is_split, op_summary
-from npu_runtime.profiler.profiling_options import LEVEL_1, OFF, ProfilingOptions
-from npu_runtime.profiler.raw_device import core_file, step_file, task_file
-from npu_runtime.profiler.raw_host import host_files
-from npu_runtime.profiler.raw_information import device_texts, host_texts
+from npu_runtime.profiler.raw.device import core_file, step_file, task_file
+from npu_runtime.profiler.raw.host import host_files
+from npu_runtime.profiler.raw.information import device_texts, host_texts
 from npu_runtime.profiler.readme import README
+from npu_runtime.profiler.settings import LEVEL_1, OFF, ProfilingOptions
 from npu_runtime.profiler.step_points import choose_points
 from npu_runtime.profiler.step_timeline import step_trace_json
 from npu_runtime.profiler.step_trace import step_trace

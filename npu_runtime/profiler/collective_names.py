@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from npu_runtime.profiler.device_log import DeviceLog, NumberedTask
-from npu_runtime.profiler.raw_communication import GROUP
-from npu_runtime.profiler.raw_names import Names
+from npu_runtime.profiler.raw.communication import GROUP
+from npu_runtime.profiler.raw.names import Names
 
 _N_DIGITS = 3
 """Digits of the group's number that a name has. Source: the vendor's parser, hccl_calculator.py."""

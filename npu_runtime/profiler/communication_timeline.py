@@ -9,7 +9,7 @@ from npu_runtime.profiler.clocks import TICK_NS
 from npu_runtime.profiler.collective_names import CollectiveNames
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
 from npu_runtime.profiler.element_types import item_bytes
-from npu_runtime.profiler.raw_communication import GROUP, PART
+from npu_runtime.profiler.raw.communication import GROUP, PART
 from npu_runtime.profiler.task_tables import collectives
 from npu_runtime.profiler.trace_events import Process, at_tick, slice_event, tick_duration
 from npu_runtime.simulation.intervals import lanes

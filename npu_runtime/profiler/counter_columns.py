@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.profiler.aic_metrics import CUBE_FLOPS, GIGABYTE_BITS, GROUPS, INT8_CUBE_OPS, counts
 from npu_runtime.simulation.run_record import DeviceTask
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.profiler.counter_columns import counter_cells, counter_columns
 from npu_runtime.simulation.run_record import DeviceTask
 

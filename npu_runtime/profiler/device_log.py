@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from npu_runtime.device.chip import Chip, load_chip
+from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.profiler.clocks import ticks
 from npu_runtime.profiler.step_points import StepPoints
 from npu_runtime.simulation.clock import MOST_RUNS

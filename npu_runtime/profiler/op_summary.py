@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.profiler.clocks import TICK_NS, Clocks
 from npu_runtime.profiler.collective_names import CollectiveNames
 from npu_runtime.profiler.counter_columns import NOT_AVAILABLE, cube_utilization
@@ -15,7 +15,7 @@ from npu_runtime.profiler.counters_of_chip import ChipCounters
 from npu_runtime.profiler.csv_files import microseconds, row, time_cell
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask, NumberedTask
 from npu_runtime.profiler.element_types import type_name
-from npu_runtime.profiler.profiling_options import LEVEL_1, ProfilingOptions
+from npu_runtime.profiler.settings import LEVEL_1, ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
 
 _HEAD = [

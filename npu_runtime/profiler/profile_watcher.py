@@ -8,12 +8,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from threading import Lock
 from typing import Any
 
-from npu_runtime.device.chip import load_chip
+from npu_formats.device.chip import load_chip
 from npu_runtime.device.device_number import device_number, number_in
 from npu_runtime.notices import tell, tell_once
 from npu_runtime.process_end import at_process_end
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
-from npu_runtime.profiler.profiling_request import ProfilingRequest, requested
+from npu_runtime.profiler.request import ProfilingRequest, requested
 from npu_runtime.simulation.buffers import buffers_of
 from npu_runtime.simulation.compiled_model import CompiledModel, Ranks, compile_model
 from npu_runtime.simulation.device import Issue, SimulatedDevice

@@ -9,8 +9,8 @@ from typing import Any
 from npu_runtime.profiler.clocks import TICK_NS, Clocks
 from npu_runtime.profiler.csv_files import microseconds, table, time_cell
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
-from npu_runtime.profiler.profiling_options import LEVEL_1, ProfilingOptions
-from npu_runtime.profiler.raw_host import KERNEL_TYPES
+from npu_runtime.profiler.raw.host import KERNEL_TYPES
+from npu_runtime.profiler.settings import LEVEL_1, ProfilingOptions
 
 _TIMES = ["Total Time(us)", "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)"]
 

@@ -9,7 +9,7 @@ from npu_runtime.profiler.clocks import tick_ns
 from npu_runtime.profiler.communication_timeline import communication_events
 from npu_runtime.profiler.device_log import DeviceLog, LoggedTask
 from npu_runtime.profiler.host_log import LEVEL_NAMES, HostCall, HostLog, Launch
-from npu_runtime.profiler.profiling_options import OFF, ProfilingOptions
+from npu_runtime.profiler.settings import OFF, ProfilingOptions
 from npu_runtime.profiler.step_timeline import StepTracks
 from npu_runtime.profiler.task_tables import collectives
 from npu_runtime.profiler.trace_events import (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from npu_runtime.profiler.clocks import TICK_NS, Clocks, decimal_us, tick_ns
-from npu_runtime.profiler.raw_information import PROCESS_ID
+from npu_runtime.profiler.raw.information import PROCESS_ID
 
 HOST_DEVICE = 31
 """The number that stands for the host where the number of a device is meant."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from npu_formats.device.chip import Chip
 from npu_runtime.analysis.training_updates import is_training_update
 from npu_runtime.cost.ai_cpu import ai_cpu_cost
 from npu_runtime.cost.choice import Choice, cost_with
 from npu_runtime.cost.collective import RANKS_A_SERVER, collective_cost
 from npu_runtime.cost.runtime_ops import runtime_cost
 from npu_runtime.cost.task_cost import TaskCost
-from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, CUBE, RUNTIME, Tensor
 from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
 from npu_runtime.lowering.lower import LoweredTask, makers

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.host import get_next_cost
-from npu_runtime.device.chip import Chip
 from npu_runtime.simulation.clock import run_step
 from npu_runtime.simulation.compiled_model import CompiledModel, tasks_of
 from npu_runtime.simulation.run_record import DeviceRun, Iteration, ModelRun, TaskRun

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, RUNTIME, VECTOR
 from npu_runtime.lowering import chip_graph
 from npu_runtime.lowering.fuse_dropout import GENERATE_MASK

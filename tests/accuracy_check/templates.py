@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from tf2npu.accuracy_check import node_table, page, sentences
+from tf2npu.report.html.standalone import VIRTUAL_TABLE
 
 PACKAGE = Path(page.__file__).parent
 CATALOGUE = PACKAGE / "locale" / "zh.json"
@@ -32,7 +33,8 @@ def templates() -> set[str]:
 
 def script_calls() -> set[str]:
     """The templates that the script of the page asks for."""
-    return set(_CALL.findall((PACKAGE / "htmlfiles" / "check.js").read_text(encoding="utf-8")))
+    files = (VIRTUAL_TABLE, PACKAGE / "htmlfiles" / "check.js")
+    return {found for file in files for found in _CALL.findall(file.read_text(encoding="utf-8"))}
 
 
 def read() -> dict[str, str]:

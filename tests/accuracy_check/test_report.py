@@ -10,12 +10,12 @@ import pytest
 from tests.accuracy_check import samples
 from tests.accuracy_check.samples import SAMPLES
 from tests.report.samples import SOURCE, result
-from tf2npu import check_report
 from tf2npu.accuracy_check.document import document
-from tf2npu.kept_runs import keep_runs, sources_digest
 from tf2npu.report import writer
 from tf2npu.report.formats import as_json, as_text
 from tf2npu.report.model.build import build
+from tf2npu.runs import merge_check
+from tf2npu.runs.carry_over import keep_runs, sources_digest
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def place(tmp_path, monkeypatch):
 
 
 def test_the_verdict_is_in_every_format(place, capsys):
-    check_report.merge(place, document(SAMPLES["precision"]))
+    merge_check.merge(place, document(SAMPLES["precision"]))
     assert capsys.readouterr().err == f"tf2npu check: the verdict is in {place / 'index.html'}\n"
     data = json.loads((place / "report.json").read_text())
     jsonschema.validate(data, json.loads(as_json.SCHEMA_FILE.read_text()))
@@ -49,7 +49,7 @@ def test_the_verdict_is_in_every_format(place, capsys):
 def test_a_later_check_takes_the_place_of_an_earlier_one(place):
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
     for name in ("failed", "random", "stopped", "clean"):
-        check_report.merge(place, document(SAMPLES[name]))
+        merge_check.merge(place, document(SAMPLES[name]))
     text = (place / "report.txt").read_text()
     assert "allow_mix_precision: agrees with the original" in text and "failed in its run" not in text
     data = json.loads((place / "report.json").read_text())
@@ -58,7 +58,7 @@ def test_a_later_check_takes_the_place_of_an_earlier_one(place):
 
 
 def test_a_conversion_keeps_the_check_and_marks_it_where_sources_have_changed(place, tmp_path):
-    check_report.merge(place, document(SAMPLES["precision"]))
+    merge_check.merge(place, document(SAMPLES["precision"]))
     kept = json.loads((place / "report.json").read_text())["check"]
     same, other = build([result()]), build([result(text=SOURCE.replace("an ordinary", "another"))])
     for report in (same, other):
@@ -71,7 +71,7 @@ def test_a_conversion_keeps_the_check_and_marks_it_where_sources_have_changed(pl
 
 
 def test_hostile_names_stay_texts(place):
-    check_report.merge(place, document(samples.hostile()))
+    merge_check.merge(place, document(samples.hostile()))
     page = (place / "runs.html").read_text()
     assert "&lt;img src=x" in page
     assert "<img src=x" not in page and "window.hit=1</script>" not in page
@@ -79,11 +79,11 @@ def test_hostile_names_stay_texts(place):
 
 def test_folders_of_this_computer_are_not_named(place, tmp_path):
     found = samples.record(samples.OVERFLOWING, script=str(tmp_path / "train.py"))
-    check_report.merge(place, document(found))
+    merge_check.merge(place, document(found))
     assert json.loads((place / "report.json").read_text())["check"]["script"] == "train.py"
 
 
 def test_a_folder_without_a_report_gets_a_line(tmp_path, capsys):
-    check_report.merge(tmp_path, document(SAMPLES["clean"]))
+    merge_check.merge(tmp_path, document(SAMPLES["clean"]))
     assert "cannot be put into the report" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from rich.cells import cell_len
 
+from npu_formats.escape import ODD
 from tests.accuracy_check import samples
 from tests.accuracy_check.samples import MIX, SAMPLES
 from tf2npu.accuracy_check import as_text, figures
 from tf2npu.accuracy_check.columns import fitted
 from tf2npu.accuracy_check.texts import texts
-from tf2npu.report.escape import ODD
 from tf2npu.report.formats.as_text import show
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.accuracy_check_conversion import least_rules, places_of, rules_with_edits
 from tf2npu.config import load_config
-from tf2npu.temporary_conversion import TemporaryConversion, convert_for_run
+from tf2npu.launch.bisect_rules import least_rules, places_of, rules_with_edits
+from tf2npu.launch.temporary_conversion import TemporaryConversion, convert_for_run
 
 SCRIPT = """\
 import tensorflow as tf
@@ -91,6 +91,6 @@ def test_the_settings_of_a_project_stay(script: Path, tmp_path: Path):
 
 
 def test_the_tool_needs_no_runtime_for_it():
-    code = "import sys, tf2npu.accuracy_check_conversion; print(sorted({'numpy', 'npu_runtime'} & set(sys.modules)))"
+    code = "import sys, tf2npu.launch.bisect_rules; print(sorted({'numpy', 'npu_runtime'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ))
     assert done.stdout.strip() == "[]"

@@ -15,6 +15,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_formats.delta_debugging import MinimalSubset, minimal_subset
+from npu_formats.device.chip import load_chip
+from npu_formats.device.op_table import BLACK, tensorflow_ops
 from npu_runtime.analysis.least_change import LeastChange, with_files
 from npu_runtime.analysis.precision_choices import (
     MOST_NODES,
@@ -28,8 +30,6 @@ from npu_runtime.analysis.precision_choices import (
 )
 from npu_runtime.analysis.precision_policy import load_policy, read_mixlist
 from npu_runtime.config import RuntimeConfig, load_config
-from npu_runtime.device.chip import load_chip
-from npu_runtime.device.op_table import BLACK, tensorflow_ops
 from npu_runtime.session import DeviceSession, Request, run_log
 from tests.accuracy_check_runtime.faulty_networks import FORCED, MIXED, NETWORKS, Network
 

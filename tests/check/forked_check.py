@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from tests.fork_server import COMMAND, Forked
-from tf2npu.check_command import Wanted, check
+from tf2npu.commands.check import Wanted, check
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.check.forked_check import Checked, checked
-from tf2npu.temporary_conversion import convert_for_run
+from tf2npu.launch.temporary_conversion import convert_for_run
 
 ROOT = Path(__file__).parent.parent.parent
 SCRIPTS, EXAMPLES = ROOT / "tests/fixtures/checked", ROOT / "examples"

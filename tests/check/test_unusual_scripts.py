@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tf2npu.check_processes import CheckedScript
+from tf2npu.launch.check_processes import CheckedScript
 
 BEGIN = """
 import os, sys

@@ -319,7 +319,7 @@ def test_a_defect_of_ours_is_one_line_and_a_log_file(tool, project, tmp_path, mo
 
 
 def test_a_defect_of_ours_in_one_file_costs_that_file_only(tool, project, tmp_path, monkeypatch):
-    import tf2npu.convert as engine
+    import tf2npu.engine.convert_file as engine
 
     def broken(path, data, config, project):
         if path == "train.py":

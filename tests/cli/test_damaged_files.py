@@ -12,11 +12,11 @@ import pytest
 from tests.cli.test_convert import tree
 from tests.decisions.made import decided_of
 from tests.report.test_json import CHECK, RUN
-from tf2npu import run_report
 from tf2npu.report import writer
 from tf2npu.report.formats import as_json
 from tf2npu.report.model.report import Report
 from tf2npu.report.runs import record
+from tf2npu.runs import merge
 
 SOURCE = "import tensorflow as tf\ne = tf.estimator.Estimator(**a)\nz = tf.py_func(f, [e], tf.float32)\n"
 EVIDENCE = ("device_lines", "host_lines", "input_lines", "session_lines", "reached_files")
@@ -43,7 +43,7 @@ def good(tool, tmp_path) -> dict[str, Path]:
     tool("scan", tmp_path / "s", "--report", tmp_path / "rep")
     report = as_json.read(tmp_path / "rep" / "report.json")
     report.run, report.check = RUN, CHECK
-    run_report.write_again(report, tmp_path / "rep")
+    merge.write_again(report, tmp_path / "rep")
     (tmp_path / "decisions").write_text(decided_of(tmp_path / "rep", {"NPU201": "accept", "NPU912": "suppress"}))
     (tmp_path / "run").write_text(run_json())
     (tmp_path / "report").write_bytes((tmp_path / "rep" / "report.json").read_bytes())

@@ -7,11 +7,11 @@ import time
 import jsonschema
 import pytest
 
+from npu_formats.toml_document import parsed
 from tests.cli.test_convert import report_of
 from tests.report.browser import Browser
 from tests.report.samples import NAMES_BELOW_SRC
 from tf2npu.decisions import document
-from tf2npu.toml_document import parsed
 
 SOURCE = (
     "import tensorflow as tf\n"

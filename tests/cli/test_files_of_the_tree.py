@@ -166,7 +166,7 @@ def test_a_baseline_that_is_no_utf_8_is_one_line(tool, project, tmp_path):
 
 
 def test_more_on_stdin_than_is_read(tool, monkeypatch):
-    monkeypatch.setattr("tf2npu.commands.MOST_SOURCE_BYTES", 1 << 20)
+    monkeypatch.setattr("tf2npu.commands.convert.MOST_SOURCE_BYTES", 1 << 20)
     done = tool("convert", "-", stdin=b"x = 1\n" * 200_000)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "stdin" in done.err and "1 MB" in done.err

@@ -7,12 +7,12 @@ import pytest
 
 from tests.decisions.made import decided_of
 from tests.report.test_json import CHECK, RUN, VALIDATOR
-from tf2npu import run_report
-from tf2npu.kept_runs import sources_digest
 from tf2npu.report import manifest, writer
 from tf2npu.report.formats import as_json, as_xlsx
 from tf2npu.report.writer import FORMATS, is_text
-from tf2npu.run_files import digest
+from tf2npu.runs import merge
+from tf2npu.runs.carry_over import sources_digest
+from tf2npu.runs.stale_files import digest
 
 WORK = "import tensorflow as tf\nd = tf.data.Dataset.range(10).batch(3)\ne = tf.estimator.Estimator(**a)\n=\n"
 POSSIBLE = [name for name in FORMATS if name != "xlsx" or as_xlsx.is_possible()]
@@ -58,9 +58,9 @@ def test_what_a_run_adds_goes_into_every_format_that_is_there(tool, checkout, mo
     chosen = [name for name in POSSIBLE if name != "github"]
     tool("scan", ".", "--format", ",".join(chosen), "--report", checkout / "rep")
     before = files_of(checkout / "rep")
-    report = run_report.load(checkout / "rep")
+    report = merge.load(checkout / "rep")
     report.run = RUN
-    run_report.write_again(report, checkout / "rep")
+    merge.write_again(report, checkout / "rep")
     after = files_of(checkout / "rep")
     assert after.keys() - before.keys() == {"runs.html"} and before.keys() <= after.keys()
     changed = {name for name in before if before[name] != after[name]}
@@ -92,10 +92,10 @@ def test_with_runs_decisions_a_baseline_and_a_check_they_are_the_first_runs_byte
     options = ("--report", "first", "--lang", language)
     tool("convert", "src", "out", *options, "--baseline", "known.json", "--write-baseline", "--exclude", "graph.py")
     tool("convert", "src", "out", *options)
-    report = run_report.load(checkout / "first")
+    report = merge.load(checkout / "first")
     report.run, report.earlier_runs = run_on(checkout / "out", "graph.py"), [run_on(checkout / "out", "other.py")]
     report.check = {**CHECK, "sources": sources_digest(report)}
-    run_report.write_again(report, checkout / "first")
+    merge.write_again(report, checkout / "first")
     (checkout / "d.toml").write_text(decided_of(checkout / "first", {"NPU912": "accept", "NPU601": "suppress"}, who="=Ann <b>"))
     words = ("--format", ",".join(POSSIBLE), "--decisions", "d.toml", "--baseline", "known.json")
     done = tool("convert", "src", "out", *options, *words)

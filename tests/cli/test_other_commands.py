@@ -154,8 +154,8 @@ class TestRun:
             calls.append((argv, options))
             return 7
 
-        monkeypatch.setitem(sys.modules, "tf2npu.launch", types.SimpleNamespace(run_script=run_script))
-        monkeypatch.setattr("tf2npu.doctor.why_not_run", lambda: "")
+        monkeypatch.setitem(sys.modules, "tf2npu.launch.run_script", types.SimpleNamespace(run_script=run_script))
+        monkeypatch.setattr("tf2npu.launch.doctor.why_not_run", lambda: "")
         return calls
 
     def test_all_after_the_script_is_the_scripts(self, tool, asked):

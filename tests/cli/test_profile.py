@@ -14,7 +14,7 @@ from tests.profiles import trees
 from tf2npu import cli
 from tf2npu.cli import script_words
 from tf2npu.prediction import document
-from tf2npu.prediction_arguments import chips_named, devices_named, processes_for
+from tf2npu.prediction.arguments import chips_named, devices_named, processes_for
 
 CHIPS = ["Ascend910A", "Ascend910B1", "Ascend910ProA"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.statement_marks import StatementMarks
+from tf2npu.runs.coverage import StatementMarks
 
 SOURCE = '''"""What it is."""
 from __future__ import annotations

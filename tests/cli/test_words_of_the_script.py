@@ -19,7 +19,7 @@ def script(tmp_path, monkeypatch) -> Path:
 def ran(monkeypatch) -> list[list[str]]:
     """The words that `run` gives to the script, which is not run."""
     found: list[list[str]] = []
-    monkeypatch.setattr("tf2npu.commands.run", lambda words, **options: found.append(words) or 0)
+    monkeypatch.setattr("tf2npu.commands.run.run", lambda words, **options: found.append(words) or 0)
     return found
 
 
@@ -62,8 +62,8 @@ def test_a_slip_behind_the_script_is_told(tool, script, monkeypatch, command, wo
         given.append(list(words))
         return 0
 
-    for place in ("check_command.check", "prediction_command.predict", "tuning_command.tune", "reference_command.reference"):
-        monkeypatch.setattr(f"tf2npu.{place}", take)
+    for place in ("check.check", "predict.predict", "tune.tune", "dump_reference.reference"):
+        monkeypatch.setattr(f"tf2npu.commands.{place}", take)
     done = tool(*command, "train.py", word, "9")
     assert done.code == 0 and given == [["train.py", word, "9"]]
     assert f"tf2npu {command[0]}" in done.err and f"did you mean {meant}?" in done.err

@@ -12,8 +12,8 @@ import ml_dtypes
 import numpy as np
 from google.protobuf import text_format
 
-from npu_runtime.dump.dump_file import ND, NHWC, header_bytes, pieces
-from npu_runtime.graph_files.messages import ModelDef
+from npu_formats.vendor.dump_file import ND, NHWC, header_bytes, pieces
+from npu_formats.vendor.graph_messages import ModelDef
 
 TIME_US = 1_700_000_000_000_000
 MODEL = "ge_default_20261127130000_1"

@@ -259,7 +259,7 @@ def test_dump_show(tool, made):
 def test_without_the_libraries_it_is_said_what_is_missing(tool, made, monkeypatch):
     import sys
 
-    monkeypatch.setitem(sys.modules, "npu_runtime.dump.dump_file", None)
+    monkeypatch.setitem(sys.modules, "npu_formats.vendor.dump_file", None)
     done = tool("compare", "dump", "reference")
     assert done.code == 2 and "which is not installed for this Python" in done.err
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tf2npu.comparison.block_sums import BLOCK, block_sums
 from tf2npu.comparison.metrics import figures
+from tf2npu.comparison.tensors.block_sums import BLOCK, block_sums
 
 CASES = json.loads((Path(__file__).parents[1] / "fixtures" / "compare" / "metric_cases.json").read_text())
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from tf2npu.comparison.extra_metrics import Measures, measures, narrower, steps
 from tf2npu.comparison.metrics import figures
-from tf2npu.comparison.own_measures import Measures, measures, narrower, steps
 
 FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64), np.dtype(ml_dtypes.bfloat16)]
 

@@ -142,6 +142,14 @@ def test_search_and_sort(opened, found):
     assert numbers == sorted(numbers, reverse=True) and numbers[0] == 3
 
 
+def test_the_head_that_sorts_keeps_the_focus(opened, found):
+    browser = opened(found)
+    browser.ask("document.querySelectorAll('#rows thead button')[1].focus()")
+    browser.press(ENTER)
+    assert browser.ask("document.activeElement.textContent") == "Operator"
+    assert browser.ask("document.activeElement.parentElement.getAttribute('aria-sort')") == "ascending"
+
+
 def test_columns_are_chosen(opened, found):
     browser = opened(found)
     browser.ask("document.querySelector('#columns input[value=Line]').click()")

@@ -187,7 +187,7 @@ def test_a_chips_layouts_are_read(tmp_path, layout, number):
 
 def _say_original_shape(step: Path, shape: tuple[int, ...]) -> None:
     """The header of the one file, with the shape of the operator in place of that of the chip."""
-    from npu_runtime.dump.messages import DumpData
+    from npu_formats.vendor.dump_messages import DumpData
 
     (path,) = step.iterdir()
     data = path.read_bytes()

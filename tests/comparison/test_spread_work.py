@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.comparison.hand_made import Sample
-from tf2npu.comparison import spread_work
+from tf2npu.comparison import process_pool
 from tf2npu.comparison.comparison import compare
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import Thresholds
@@ -40,15 +40,15 @@ def test_processes_make_the_rows_of_one(made, monkeypatch):
     path = next(made.step.glob("Add.n7.*"))
     path.write_bytes(path.read_bytes()[:-1])
     alone = seen(made)
-    monkeypatch.setattr(spread_work, "_BYTES_WORTH_A_PROCESS", 1000)
-    monkeypatch.setattr(spread_work, "default_jobs", lambda: 2)
-    monkeypatch.setattr(spread_work.threading, "active_count", lambda: 1)
+    monkeypatch.setattr(process_pool, "_BYTES_WORTH_A_PROCESS", 1000)
+    monkeypatch.setattr(process_pool, "default_jobs", lambda: 2)
+    monkeypatch.setattr(process_pool.threading, "active_count", lambda: 1)
     called = []
-    monkeypatch.setattr(spread_work, "_by_processes", lambda *words: called.append(1) or by_processes(*words))
+    monkeypatch.setattr(process_pool, "_by_processes", lambda *words: called.append(1) or by_processes(*words))
     assert seen(made) == alone and called and alone[2] == "n40" and path.name in alone[1][0]
 
 
-by_processes = spread_work._by_processes
+by_processes = process_pool._by_processes
 
 
 def test_the_rows_of_a_process_that_dies_are_made_here():
@@ -69,9 +69,9 @@ def test_the_rows_of_a_process_that_dies_are_made_here():
             return [Row(index, "Add", "a", "a")]
 
     assert by_processes(Deadly(), [[0], [1]], 2) == {}
-    assert [row.index for row in spread_work.all_rows(Deadly())] == [0, 1, 2, 3]
+    assert [row.index for row in process_pool.all_rows(Deadly())] == [0, 1, 2, 3]
 
 
 def test_large_files_stay_in_one_process():
-    assert spread_work._chunks([0, 2, 3], [5, 99, 5, 5], 2) == [[0, 2], [3]]
-    assert Path(spread_work.__file__).name == "spread_work.py"
+    assert process_pool._chunks([0, 2, 3], [5, 99, 5, 5], 2) == [[0, 2], [3]]
+    assert Path(process_pool.__file__).name == "spread_work.py"

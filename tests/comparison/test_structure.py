@@ -11,8 +11,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from tests.comparison.hand_made import Sample
-from tf2npu.comparison.graph_file import Graph, Operator, OutputDesc
-from tf2npu.comparison.reference_nodes import ReferenceNode
+from tf2npu.comparison.graph.operators import Graph, Operator, OutputDesc
+from tf2npu.comparison.graph.reference_nodes import ReferenceNode
 from tf2npu.comparison.structure import Structure
 
 tf.disable_v2_behavior()

@@ -6,7 +6,7 @@ import pytest
 
 from tests.converter.test_project_facts import converted, project_of
 from tf2npu.config import Config
-from tf2npu.convert import convert_file, convert_source
+from tf2npu.engine.convert_file import convert_file, convert_source
 from tf2npu.findings import Finding, Level
 
 KERAS = "import tensorflow as tf\nm = tf.keras.Sequential([tf.keras.layers.Dropout(0.5)])\nm.fit(x, y)\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.converter.test_golden import convert_folder
 from tests.how_many import drawn
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 OTHERS = [
     "import keras\nfrom keras import backend as K\nfrom keras.models import Sequential\nfrom keras.layers import Dense, Dropout",

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
 
 HVD = Config(distributed="horovod")

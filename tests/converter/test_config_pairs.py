@@ -11,7 +11,7 @@ import pytest
 from tests.converter.config_variants import PAIRS, STAYS
 from tf2npu.cli import main
 from tf2npu.config import Config
-from tf2npu.convert import convert_file, gather_facts
+from tf2npu.engine.convert_file import convert_file, gather_facts
 from tf2npu.scanner.project_facts import ProjectFacts
 
 _FILE = re.compile(r"^=== (\S+)\n", re.MULTILINE)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.how_many import some
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import Status
 from tf2npu.scanner.edits import splice
 from tf2npu.scanner.source import decode

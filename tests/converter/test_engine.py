@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from tf2npu.config import Config, Target
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts, mentions_relevant_module
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts, mentions_relevant_module
 from tf2npu.findings import Level, Status
 
 SESSION = "import tensorflow as tf\nwith tf.Session() as s:\n    pass\n"
@@ -19,7 +19,7 @@ CONVERTED = "from npu_bridge.npu_init import npu_config_proto\n" + SESSION.repla
 
 def test_the_converter_imports_neither_tensorflow_nor_numpy() -> None:
     code = (
-        "import sys\nfrom tf2npu.convert import convert_source\n"
+        "import sys\nfrom tf2npu.engine.convert_file import convert_source\n"
         f"result = convert_source({SESSION!r})\nassert result.edits\n"
         "heavy = {'tensorflow', 'numpy', 'keras', 'npu_runtime', 'npu_bridge'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
@@ -189,7 +189,7 @@ def test_files_that_cannot_matter_are_not_parsed(data: bytes, expected: bool) ->
 
 def test_the_same_input_gives_the_same_output() -> None:
     code = (
-        "import pickle, sys\nfrom tf2npu.convert import convert_source\n"
+        "import pickle, sys\nfrom tf2npu.engine.convert_file import convert_source\n"
         f"r = convert_source({SESSION + 'y = tf.nn.dropout(x, .5)'!r})\n"
         "sys.stdout.buffer.write(pickle.dumps((r.after, r.findings)))"
     )

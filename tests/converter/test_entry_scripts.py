@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, gather_facts
 from tf2npu.project.conversion import convert_project
 from tf2npu.project.request import Request
 from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching

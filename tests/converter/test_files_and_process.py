@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Status
 
 SESSION = "import tensorflow as tf\nwith tf.Session() as s:\n    pass\n"

@@ -11,7 +11,7 @@ import pytest
 from tests.converter.test_project_facts import converted, project_of
 from tf2npu.api_support.table import signatures, table
 from tf2npu.config import Config
-from tf2npu.convert import convert_file, convert_source
+from tf2npu.engine.convert_file import convert_file, convert_source
 from tf2npu.findings import Finding, Verdict
 from tf2npu.scanner.estimator_names import WRAPPED
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.fuzzing import checks
 from tf2npu.config import Config, Target
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 pytestmark = pytest.mark.each_python
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, gather_facts
 from tf2npu.findings import FileResult, Finding
 
 pytestmark = pytest.mark.each_python

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tf2npu.config import Config, Target
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import FileResult, Level, Status
 
 HVD = Config(distributed="horovod")

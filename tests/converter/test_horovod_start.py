@@ -9,7 +9,7 @@ from unittest.mock import MagicMock, patch
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, gather_facts
 from tf2npu.findings import FileResult
 
 HVD = Config(distributed="horovod")

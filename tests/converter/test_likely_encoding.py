@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.scanner.source import SourceError, decode
 
 pytestmark = pytest.mark.each_python

@@ -9,7 +9,7 @@ import libcst as cst
 import pytest
 
 from benchmarks.acceptance import properties
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Status
 from tf2npu.scanner.edits import splice
 from tf2npu.scanner.line_map import line_map, plainly_indented

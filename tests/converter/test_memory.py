@@ -6,7 +6,7 @@ import gc
 
 import libcst
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 NESTED = b"""import tensorflow as tf
 from tensorflow.python import *

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.how_many import drawn
 from tf2npu.cli import cli
-from tf2npu.convert import convert_source, gather_facts
+from tf2npu.engine.convert_file import convert_source, gather_facts
 from tf2npu.findings import Level, Status
 
 pytestmark = pytest.mark.each_python

@@ -8,7 +8,7 @@ import pytest
 
 from tests.converter.test_project_facts import project_of
 from tf2npu.config import Config
-from tf2npu.convert import convert_file, convert_source
+from tf2npu.engine.convert_file import convert_file, convert_source
 from tf2npu.findings import Finding, Level, Status
 
 

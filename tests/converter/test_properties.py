@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from benchmarks.fuzzing import checks, examples, grammar, mutations, removals
 from tests.how_many import drawn
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 
 def converted(text: str) -> str:

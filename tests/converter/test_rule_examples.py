@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.one_item import together
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.rules import Example, Rule, all_rules, rule_parts
 

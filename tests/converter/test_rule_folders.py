@@ -16,9 +16,14 @@ OF_THE_ENGINE = {"NPU100", "NPU900", "NPU901", "NPU902", "NPU903", "NPU904", "NP
 MODULES = sorted(FOLDER.rglob("*.py"))
 
 
+def decorators(path: Path) -> list[str]:
+    """Names of the decorators of a file's functions that are called."""
+    found = [d for node in ast.parse(path.read_text()).body for d in getattr(node, "decorator_list", [])]
+    return [getattr(d.func, "id", "") for d in found if isinstance(d, ast.Call)]
+
+
 def declares_a_rule(path: Path) -> bool:
-    decorators = [d for node in ast.parse(path.read_text()).body for d in getattr(node, "decorator_list", [])]
-    return any(isinstance(d, ast.Call) and getattr(d.func, "id", "") == "rule" for d in decorators)
+    return bool({"rule", "part_of"} & {*decorators(path)})
 
 
 def test_every_file_of_a_topic_declares_a_rule_and_no_fact_does():
@@ -27,6 +32,11 @@ def test_every_file_of_a_topic_declares_a_rule_and_no_fact_does():
         topic = path.relative_to(FOLDER).parts[0]
         if path.name != "__init__.py" and path.parent != FOLDER and topic != "engine":
             assert declares_a_rule(path) == (topic != "facts"), path
+
+
+def test_every_rule_is_declared_once_and_all_else_is_a_part_of_it():
+    n_declared = sum(decorators(path).count("rule") for path in MODULES)
+    assert n_declared == len({part.id for part in rule_parts() if not part.id.startswith("NPUX")})
 
 
 def test_the_first_digit_of_an_id_tells_the_topic():

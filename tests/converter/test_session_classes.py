@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf2npu.config import Config, Target
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
 
 TF = "import tensorflow as tf\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf2npu.api_support.table import table
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.rules import rule_parts
 from tf2npu.scanner.names import canonical
 

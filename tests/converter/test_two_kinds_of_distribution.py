@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, gather_facts
 from tf2npu.findings import FileResult, Level
 
 TF = Config(distributed="tf")

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
+from npu_formats.near_names import near_names
 from tf2npu.api_support import table
-from tf2npu.convert import convert_source
-from tf2npu.near_names import near_names
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.report.formats import api_list
 
 MODULES = ("tensorflow.image", "tensorflow.layers", "tensorflow.losses", "tensorflow.nn", "tensorflow.train")

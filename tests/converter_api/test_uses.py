@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Verdict
 from tf2npu.report.model.apis import numbers, sentence
 from tf2npu.report.model.build import build

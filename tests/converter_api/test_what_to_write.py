@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tf2npu.api_support.table import signatures, table
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Verdict
 from tf2npu.report.formats import api_list
 

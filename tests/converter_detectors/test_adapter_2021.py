@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tf2npu.config import Config, Target
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level
 from tf2npu.rules import all_rules
 from tf2npu.rules.engine.adapter_2021 import EXPORTS

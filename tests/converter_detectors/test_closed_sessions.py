@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult
 
 TF = "import tensorflow as tf\n"

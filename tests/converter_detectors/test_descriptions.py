@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.one_item import together
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.rules import Example, Rule, all_rules
 
 RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 TF = "import tensorflow as tf\nfrom tensorflow.keras.layers import LSTM, GRU, ConvLSTM2D\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 from tf2npu.api_support import Api, table
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding, Level, Verdict
 
 HEAD = "import tensorflow\nimport horovod.tensorflow, horovod.tensorflow.keras, horovod.keras\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -70,6 +71,17 @@ def test_it_is_selected_ignored_and_switched_off_like_others(tmp_path: Path) -> 
 def test_an_entry_point_may_name_a_function(tmp_path: Path) -> None:
     install(tmp_path, "def register():\n" + "".join(f"    {line}\n" for line in RULE.splitlines()), "acme_rules:register")
     assert "NPUX01" in run(tmp_path, "convert", "-", stdin=SCRIPT).stderr
+
+
+def test_it_looks_at_several_kinds_of_sites_and_has_parts(tmp_path: Path) -> None:
+    code = RULE.replace("import rule", "import part_of, rule").replace('title="Our', 'on=("call", "reference"), title="Our')
+    part = '@part_of(old_reader, on="module")\ndef whole_file(site):\n    """Looks."""\n    site.info("seen")\n'
+    install(tmp_path, f"{code}\n\n{part}")
+    done = run(tmp_path, "convert", "-", stdin=SCRIPT + "make = acme.io.open_records\n")
+    assert "3 findings: 2 manual, 1 info" in done.stderr
+    (entry,) = json.loads(run(tmp_path, "rules", "NPUX01", "--format", "json").stdout)
+    assert [part["name"] for part in entry["parts"]] == ["old_reader", "old_reader", "whole_file"]
+    assert len(entry["examples"]) == 2
 
 
 @pytest.mark.whole(but=("import*", "code1-*", "code3-*", "raise*", "code9-*"))

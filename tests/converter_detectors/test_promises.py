@@ -9,7 +9,7 @@ from functools import lru_cache
 import pytest
 
 from tests.converter.test_rule_examples import CASES, converted, full
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding
 
 ADVICE = re.compile(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 
 HEAD = "import tensorflow as tf\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding
 
 TF = "import tensorflow as tf\nopt = tf.train.AdamOptimizer(0.1)\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.config import Config, ConfigError, Target, load_config
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import Finding, Level, Status
 
 TF = "import tensorflow as tf\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tf2npu.config import Config
-from tf2npu.convert import ProjectFacts, convert_file, convert_source, gather_facts
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 
 HOLDER = """import tensorflow as tf
 class M(object):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.converter.test_rule_examples import CASES, converted
 from tf2npu.config import Config
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Finding, Level
 from tf2npu.report.formats import as_json, as_sarif
 from tf2npu.report.formats.fixes import Fixes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from absl import flags
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 DEFAULTS = (
     "3",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 X = "x = tf.constant([[1., 2., 3.], [4., 5., 6.]])\n"
 SQUARE = "m = tf.constant([[4., 1.], [1., 3.]])\n"

@@ -16,8 +16,8 @@ from tf2npu.rules.distributed.horovod import _POSITIONS as HOROVOD
 from tf2npu.rules.distributed.tf_distribute import _HOOKS
 from tf2npu.rules.distributed.unwrapped_optimizers import CANNED_OPTIMIZERS
 from tf2npu.rules.estimator.estimator import _ESTIMATOR_PARAMETERS
-from tf2npu.rules.facts.estimator_plan import RUN_CONFIG_PARAMETERS
 from tf2npu.rules.facts.gelu_formula import gelu_erf, gelu_tanh
+from tf2npu.rules.facts.sessions.estimator_plan import RUN_CONFIG_PARAMETERS
 from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.input.fixed_batches import _POSITION as DATASET
 from tf2npu.rules.session.session_config import _KEYWORD, _POSITION

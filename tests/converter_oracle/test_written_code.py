@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 X = np.arange(12, dtype=np.float32).reshape(6, 2)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from npu_formats.device.chip import chip_names, load_chip
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Product
 from npu_runtime.cost.vector import VECTOR_BYTES
-from npu_runtime.device.chip import chip_names, load_chip
 
 CHIPS = st.sampled_from(chip_names()).map(load_chip)
 EXTENTS = st.one_of(st.integers(1, 300), st.integers(1, 20_000))

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.device.chip import Chip, chip_names, load_chip, parse_chip
 from npu_runtime.cost import ai_cpu, collective, cube, host, memory_copy, runtime_ops, vector
 from npu_runtime.cost.cube import product_cost
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import ENGINES, TaskCost
-from npu_runtime.device.chip import Chip, chip_names, load_chip, parse_chip
 from npu_runtime.errors import InvalidArgument
 from tests.cost.shapes import product
 
-CHIPS_FOLDER = resources.files("npu_runtime.device") / "chips"
+CHIPS_FOLDER = resources.files("npu_formats.device") / "chips"
 MOST_FITTED = 6
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.cost.ai_cpu import RANDOMS_PER_US, START_US, ai_cpu_cost
 from npu_runtime.cost.collective import collective_cost, collective_time, hccs_gb_per_s
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.host import get_next_cost, issue_cost
 from npu_runtime.cost.memory_copy import TO_DEVICE, TO_HOST, copy_cost
 from npu_runtime.cost.runtime_ops import loop_turn_cost, runtime_cost
-from npu_runtime.device.chip import Chip, load_chip
 from tests.cost.shapes import BYTES, CHIPS
 
 COLLECTIVES = st.sampled_from(

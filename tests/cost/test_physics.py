@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.cube import default_tiling, product_cost
 from npu_runtime.cost.task_cost import LEVELS, PIPES
 from npu_runtime.cost.tiling import FRACTAL, Product
 from npu_runtime.cost.vector import VECTOR_BYTES, vector_cost
-from npu_runtime.device.chip import Chip, load_chip
 from tests.cost.shapes import BYTES, CHIPS, EXTENTS, INSTRUCTIONS, PRODUCTS, VECTOR_WORK, product
 
 RATES = {"float16": 1.0, "int8": 2.0, "float32": 0.5}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.cost.cube import default_tiling, product_cost
 from npu_runtime.cost.tiling import FRACTAL, Product, Tiling, default_candidates
 from npu_runtime.cost.tiling_record import FIELDS, read_tiling, tiling_record
-from npu_runtime.device.chip import Chip, load_chip
 from npu_runtime.errors import InvalidArgument
 from tests.cost.shapes import CHIPS, PRODUCTS, product
 

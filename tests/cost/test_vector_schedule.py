@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.vector import VECTOR_BYTES
@@ -23,7 +24,6 @@ from npu_runtime.cost.vector_schedule import (
     read_schedule,
     schedule_record,
 )  # fmt: skip
-from npu_runtime.device.chip import Chip, load_chip
 from npu_runtime.errors import InvalidArgument
 from tests.cost.shapes import CHIPS, VECTOR_WORK
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tf2npu.report.escape import visible
+from npu_formats.escape import visible
 from tf2npu.report.formats import as_json
 from tf2npu.report.model.baseline import fingerprints
 from tf2npu.report.model.report import Report

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npu_formats.toml_document import parsed
 from tests.decisions.made import decided
 from tests.how_many import drawn
 from tests.report.samples import result
 from tf2npu.decisions import document
 from tf2npu.report.model.build import build
-from tf2npu.toml_document import parsed
 
 GOOD = decided(build([result("train.py"), result("sub/eval.py")]), {"NPU901": "accept", "NPU902": "suppress"})
 

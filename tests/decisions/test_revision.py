@@ -7,9 +7,9 @@ import pytest
 
 from tests.decisions.made import decided
 from tests.report.applied_changes import apply_changes
-from tf2npu.convert import convert_source
 from tf2npu.decisions import document
 from tf2npu.decisions.revision import revised
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Lines

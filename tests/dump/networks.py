@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.dump_file import DumpHeader, read_header
+from npu_formats.vendor.dump_file import DumpHeader, read_header
 from tests.runtime.device import device_session
 
 

@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
-from npu_runtime.dump import dump_file
-from npu_runtime.dump.messages import DumpData
+from npu_formats.vendor import dump_file
+from npu_formats.vendor.dump_messages import DumpData
 from tf2npu.cli import main
 
 GOOD = "Add.good.1.2.1700000000000000"

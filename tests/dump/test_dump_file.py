@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from npu_runtime.dump.dump_file import ND, NHWC, NUMBER_OF_TYPE, DumpFormatError, header_bytes, pieces, read_header
+from npu_formats.vendor.dump_file import ND, NHWC, NUMBER_OF_TYPE, DumpFormatError, header_bytes, pieces, read_header
 
 
 def test_a_header_has_the_documented_field_numbers():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.dump_file import read_header
+from npu_formats.vendor.dump_file import read_header
 from npu_runtime.dump.exception_dump import MOST_WRITTEN, _Failures
 from tests.dump.networks import run
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.dump_file import read_header
+from npu_formats.vendor.dump_file import read_header
 from tests.dump.networks import batch, headers, last_model, lenet, run, steps, train
 from tests.runtime.device import device_session
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.dump_file import read_header
+from npu_formats.vendor.dump_file import read_header
 from npu_runtime.dump.session_dump import SessionDump, _Size
 from tests.dump.networks import batch, lenet, train
 from tests.fork_server import python

@@ -164,7 +164,7 @@ class TestPredict:
         assert (tmp_path / "victim").read_text() == "mine" and not Path("p.json").is_symlink()
 
     def test_a_project_that_is_too_large_is_not_copied(self, tool, plain, made, monkeypatch):
-        monkeypatch.setattr("tf2npu.temporary_conversion.MOST_ENTRIES", 2)
+        monkeypatch.setattr("tf2npu.launch.temporary_conversion.MOST_ENTRIES", 2)
         for command, way_out in (
             ("predict", "predict OUT/plain.py"),
             ("check", f"check {plain}/plain.py --migrated OUT/plain.py"),
@@ -174,7 +174,7 @@ class TestPredict:
             assert f"then `tf2npu {way_out}`" in done.err
 
     def test_neither_virtual_environments_nor_outputs_make_a_project_large(self, tool, plain, made, monkeypatch):
-        monkeypatch.setattr("tf2npu.temporary_conversion.MOST_ENTRIES", 10)
+        monkeypatch.setattr("tf2npu.launch.temporary_conversion.MOST_ENTRIES", 10)
         tool("convert", plain / "plain.py", plain / "out", "-q")
         for folder in (plain / "out/made", plain / "venv/lib"):
             folder.mkdir(parents=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.toml_document import tomllib
 from npu_formats.user_frames import is_library
-from tf2npu.toml_document import tomllib
 
 ROOT = Path(__file__).parents[2]
 LISTED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]

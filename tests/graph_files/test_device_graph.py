@@ -10,9 +10,9 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
 
-from npu_runtime.dump.dump_file import read_header
+from npu_formats.vendor.dump_file import read_header
+from npu_formats.vendor.graph_messages import ModelDef
 from npu_runtime.graph_files.device_graph import PASSIVE
-from npu_runtime.graph_files.messages import ModelDef
 from tests.dump.networks import batch, lenet
 from tests.runtime.device import device_session
 

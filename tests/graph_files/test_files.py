@@ -12,9 +12,9 @@ import tensorflow.compat.v1 as tf
 from google.protobuf import text_format
 from tensorflow.core.framework import graph_pb2
 
+from npu_formats.vendor.graph_messages import ModelDef, OnnxModel
 from npu_runtime.dump import models
 from npu_runtime.graph_files import files
-from npu_runtime.graph_files.messages import ModelDef, OnnxModel
 from npu_runtime.graph_files.request import requested
 from tests import fork_server
 from tests.runtime.device import device_session

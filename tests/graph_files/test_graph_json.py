@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from npu_runtime.graph_files.graph_json import MOST_TEXT_BYTES, GraphFormatError, graph_document, graph_json
+from npu_formats.vendor.graph_json import MOST_TEXT_BYTES, GraphFormatError, graph_document, graph_json
 
 TEXT = rb"""
 name: "ge_default_20260101000000_1"

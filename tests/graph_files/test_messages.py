@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from google.protobuf import text_format
 
-from npu_runtime.graph_files.messages import ModelDef, OnnxModel
+from npu_formats.vendor.graph_messages import ModelDef, OnnxModel
 from npu_runtime.graph_files.onnx_graph import onnx_model
 
 TEXT = """

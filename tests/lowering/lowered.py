@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.device.chip import load_chip
+from npu_formats.device.chip import load_chip
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.session import Request
 from npu_runtime.simulation.device_compiler import Target, lower_for

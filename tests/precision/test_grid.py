@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npu_runtime.device.op_table import tensorflow_ops
+from npu_formats.device.op_table import tensorflow_ops
 from npu_runtime.kernels.base import all_kernels
 from tests.kernels.harness import Case, all_cases, call, case_ids
 from tests.one_item import together

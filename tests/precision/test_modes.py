@@ -11,10 +11,10 @@ import pytest
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
+from npu_formats.device.chip import chip_names, load_chip
 from npu_runtime.analysis.device_types import count_types, device_type
 from npu_runtime.analysis.precision_policy import CUBE_OPS, PrecisionPolicy, load_policy
 from npu_runtime.config import PRECISION_MODES, Precision, RuntimeConfig, load_config
-from npu_runtime.device.chip import chip_names, load_chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
@@ -29,7 +29,7 @@ FIRST_GENERATION = ("Ascend910A", "Ascend910B", "Ascend910PremiumA", "Ascend910P
 
 def table(name: str) -> dict[str, dict[str, str]]:
     """A table as it stands in the file, read without the runtime's own reader."""
-    text = (resources.files("npu_runtime.device") / "ops" / name).read_text(encoding="utf-8")
+    text = (resources.files("npu_formats.device") / "ops" / name).read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     return {row["op" if "op" in row else "tf_op"]: row for row in rows}
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from npu_runtime.device.op_table import OpOnDevice, device_ops, tensorflow_ops
+from npu_formats.device.op_table import OpOnDevice, device_ops, tensorflow_ops
 from tests.one_item import together
 
 REDUCTION = "the device's reductions begin with Reduce"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tensorflow.python.framework import op_def_registry
 
-from npu_runtime.device.op_table import BLACK, GRAY, WHITE, DeviceOp, device_ops, tensorflow_ops
+from npu_formats.device.op_table import BLACK, GRAY, WHITE, DeviceOp, device_ops, tensorflow_ops
 from npu_runtime.executor.build import STRUCTURAL
 from npu_runtime.kernels.base import all_kernels
 from tests.one_item import together

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.escape import ODD
 from tests.prediction import samples, templates
 from tf2npu.prediction import as_text, comparison, figures
 from tf2npu.prediction.texts import Texts, advice_kinds, texts
-from tf2npu.report.escape import ODD
 from tf2npu.report.formats.as_text import show
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from npu_runtime.profiler.aic_metrics import GROUPS
 from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.profiling_options import ProfilingOptions
+from npu_runtime.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun, DeviceTask, ModelRun
 from tests.how_many import drawn
 from tests.profiler import runs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.profiling_options import ProfilingOptions
+from npu_runtime.profiler.settings import ProfilingOptions
 from tests.profiler import runs
 from tests.profiler.reader import Profile, check_steps, check_timeline
 

@@ -13,7 +13,7 @@ import pytest
 
 from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
 from npu_runtime.profiler.draft_folder import DraftFolder
-from npu_runtime.profiler.profiling_options import ProfilingOptions
+from npu_runtime.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 from tests.profiler.reader import Profile, check_summary, check_tables, check_timeline

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.how_many import drawn
 from tests.report import samples
 from tf2npu.config import Config
-from tf2npu.convert import gather_facts
+from tf2npu.engine.convert_file import gather_facts
 from tf2npu.findings import ApiUse, Edit, FileResult, Span, Status, Verdict
 from tf2npu.project import codec
 from tf2npu.project.cache import Cache, _sources, default_folder, fingerprint
@@ -97,7 +97,15 @@ def test_bytecode_that_python_writes_meanwhile_is_no_source(tmp_path):
     for name in ("rules/session/__pycache__/a.cpython-311.pyc", "rules/__pycache__/b.cpython-311.pyc.4711", "__pycache__/c.pyc"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"")
-    sources = ["convert.py", "rules/base.py", "rules/session/a.py", "rules/facts/deeper/b.py", "scanner/tree.py"]
+    sources = [
+        "config.py",
+        "engine/convert_file.py",
+        "python2/fixers.py",
+        "rules/base.py",
+        "rules/session/a.py",
+        "rules/facts/deeper/b.py",
+        "scanner/tree.py",
+    ]
     for name in sources:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from tf2npu.convert import gather_facts
+from tf2npu.engine.convert_file import gather_facts
 from tf2npu.project import merging, workers
 from tf2npu.project.cache import fingerprint
 from tf2npu.scanner.project_facts import ProjectFacts

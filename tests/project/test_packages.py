@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tf2npu.toml_document import tomllib
+from npu_formats.toml_document import tomllib
 
 ROOT = Path(__file__).parents[2]
 

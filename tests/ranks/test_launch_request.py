@@ -7,10 +7,10 @@ import os
 
 import pytest
 
+from npu_formats.ranks.rank_table_file import servers_of
+from npu_formats.ranks.servers import is_here
 from tf2npu.ranks import hosts, launch_request, rank_table
 from tf2npu.ranks.launch_request import LaunchRequest, prepare, problem_of
-from tf2npu.ranks.rank_table_file import servers_of
-from tf2npu.ranks.servers import is_here
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_options_that_do_not_go_together(given, said):
 @pytest.mark.parametrize("given", [{"hosts": ("a", "b"), "devices": 2}, {"devices": 2, "engine": "mpi"}])
 def test_without_the_extra_it_is_named(given, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("npu_runtime.collectives.mpi_library._is_there", lambda name: False)
+    monkeypatch.setattr("npu_formats.ranks.mpi_packages._is_there", lambda name: False)
     said = 'the engine mpi needs mpi4py and mpich, which are not installed: pip install "tf2npu[mpi]"'
     assert problem_of(LaunchRequest(**given)) == said
     assert problem_of(LaunchRequest(devices=2)) is None

@@ -12,12 +12,12 @@ import time
 import pytest
 
 from npu_formats.files.directory import Directory
+from npu_formats.ranks import attendance, network_meeting
+from npu_formats.ranks.attendance import CannotMeet
+from npu_formats.ranks.rank_environment import RankEnvironment
+from npu_formats.ranks.servers import Servers
 from npu_runtime.collectives.coordinator import Coordinator
 from tests.runtime.network_taps import serve
-from tf2npu.ranks import attendance, network_meeting
-from tf2npu.ranks.attendance import CannotMeet
-from tf2npu.ranks.rank_environment import RankEnvironment
-from tf2npu.ranks.servers import Servers
 
 KEY = "k" * 32
 JOB = "a" * 32

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tf2npu.ranks.rank_environment import rank_environment
+from npu_formats.ranks.rank_environment import rank_environment
 
 
 def servers(*sizes: int, **changed: Any) -> dict[str, Any]:

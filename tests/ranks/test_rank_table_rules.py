@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from npu_formats.ranks.rank_table_file import read_rank_table
 from tests.ranks.test_rank_environment import cloud, instances, pods, servers
 from tf2npu.ranks.rank_table import table_of
-from tf2npu.ranks.rank_table_file import read_rank_table
 
 Change = Callable[[dict[str, Any]], Any]
 

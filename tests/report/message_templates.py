@@ -24,7 +24,7 @@ CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
 RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
 _SCANNER = ("source", "tree", "notebook", "notebook_json", "python2_constructs", "pragmas", "edits", "output_check")
 FINDINGS = (
-    *RULES, PACKAGE / "convert.py", PACKAGE / "rule_calls.py", PACKAGE / "file_findings.py",
+    *RULES, *sorted((PACKAGE / "engine").glob("*.py")), PACKAGE / "file_findings.py",
     *sorted((PACKAGE / "python2").rglob("*.py")),
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),

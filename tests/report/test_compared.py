@@ -10,14 +10,14 @@ import jsonschema
 import pytest
 from hypothesis import given
 
+from npu_formats.escape import ODD
 from tests.report import samples
 from tf2npu import report
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report.compared import as_json, as_markdown, as_text, page
 from tf2npu.report.compared.comparison import ACCEPTED, BY_TOOL, FILE_GONE, GONE, compare
 from tf2npu.report.compared.sentences import sentence
-from tf2npu.report.escape import ODD
 from tf2npu.report.model.baseline import mark_known
 from tf2npu.report.model.baseline import read as read_baseline
 from tf2npu.report.model.baseline import write as write_baseline

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from npu_formats.escape import visible_lines
 from tests.report.hostile import hostile_json
 from tests.report.test_marks import SOURCE, report_of
 from tf2npu import convert_source
 from tf2npu.findings import Answer, Level
-from tf2npu.report.escape import visible_lines
 from tf2npu.report.formats import as_csv, as_json, as_sarif, as_text, as_xlsx
 from tf2npu.report.formats.tables import tables
 from tf2npu.report.model.build import build

@@ -10,11 +10,11 @@ import pytest
 
 from tests.report import samples
 from tests.report.test_json import CHECK, RUN
-from tf2npu import run_report
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.report import manifest, writer
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
+from tf2npu.runs import merge
 
 
 @pytest.fixture
@@ -110,12 +110,12 @@ def test_who_writes_a_report_again_keeps_its_language_and_prefix(report, tmp_pat
     report.language, report.prefix = language, "src/"
     writer.write(report, tmp_path / "a", formats)
     before = {path.name: path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
-    again = run_report.load(tmp_path / "a")
+    again = merge.load(tmp_path / "a")
     assert (again.language, again.prefix) == (language, "src/")
     again.check = CHECK
-    run_report.write_again(again, tmp_path / "a")
+    merge.write_again(again, tmp_path / "a")
     again.check = None
-    run_report.write_again(again, tmp_path / "a")
+    merge.write_again(again, tmp_path / "a")
     after = {path.name: path.read_bytes() for path in (tmp_path / "a").rglob("*") if path.is_file()}
     assert {name: after[name] for name in before} == before
 

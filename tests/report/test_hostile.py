@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from npu_formats.escape import visible
 from tests.report.browser import chromium_path, playwright_chromium
 from tests.report.hostile import HOSTILE, MARKUP, hostile_json
 from tests.report.test_json import SCHEMA, VALIDATOR
@@ -18,7 +19,6 @@ from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report import writer
 from tf2npu.report.compared import page as compared_page
 from tf2npu.report.compared.comparison import compare
-from tf2npu.report.escape import visible
 from tf2npu.report.formats import as_json
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report

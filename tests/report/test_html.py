@@ -10,11 +10,11 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from npu_formats.escape import ODD
 from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_json import RUN
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
-from tf2npu.report.escape import ODD
 from tf2npu.report.formats import as_json, as_sarif
 from tf2npu.report.formats.render_context import View, page_name
 from tf2npu.report.html import as_html

@@ -14,7 +14,7 @@ import pytest
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import is_name
 from npu_formats.files.lock import exclusive
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.report import writer
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report

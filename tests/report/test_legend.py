@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 
 from tf2npu.api_support.table import table
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
 from tf2npu.report.formats.localized import localized
 from tf2npu.report.html import as_html, legend

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 
+from npu_formats.escape import visible
 from tests.report import samples
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report.escape import visible
 from tf2npu.report.formats import as_json, as_markdown
 from tf2npu.report.formats.markdown_text import prose
 from tf2npu.report.model.report import WORK_LEVELS, FileReport, Report

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding, Level, Span, Status
 from tf2npu.report.html import as_html
 from tf2npu.report.model.build import build

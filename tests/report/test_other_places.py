@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.report.formats.render_context import page_name
 from tf2npu.report.html import as_html
 from tf2npu.report.model.build import build

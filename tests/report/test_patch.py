@@ -8,7 +8,7 @@ import pytest
 
 from tests.report import samples
 from tests.report.browser import playwright_chromium
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.report import writer
 from tf2npu.report.formats.render_context import page_name
 from tf2npu.report.model.build import build

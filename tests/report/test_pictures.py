@@ -24,7 +24,7 @@ import pytest
 from tests.how_many import some
 from tests.report.browser import playwright_chromium
 from tests.report.test_json import RUN
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import EntryScript
 from tf2npu.report import writer
 from tf2npu.report.model.build import build

@@ -6,7 +6,7 @@ import re
 import jsonschema
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.report.formats import as_json, as_text
 from tf2npu.report.formats.localized import localized
 from tf2npu.report.formats.render_context import page_name

@@ -7,8 +7,9 @@ from pathlib import Path
 import jsonschema
 from hypothesis import HealthCheck, given, settings
 
+from npu_formats import toml_document
 from tests.report import samples
-from tf2npu import convert_source, toml_document
+from tf2npu import convert_source
 from tf2npu.report.formats import as_json, as_sarif, rule_list
 from tf2npu.report.model.build import build
 

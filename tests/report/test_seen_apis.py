@@ -10,7 +10,7 @@ from tf2npu.report.html import as_html
 from tf2npu.report.languages.language import catalogue
 from tf2npu.report.model.build import build
 from tf2npu.report.runs.seen_apis import SeenApis
-from tf2npu.run_apis import api_lines
+from tf2npu.runs.api_use import api_lines
 
 SOURCE = b"""import tensorflow as tf
 from tensorflow import layers as tl

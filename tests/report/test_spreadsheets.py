@@ -11,13 +11,13 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from npu_formats.escape import visible_lines
 from tests.how_many import drawn
 from tests.report import samples
 from tests.report.test_html import Page, shows
 from tests.report.test_json import RUN
 from tf2npu import convert_source
 from tf2npu.findings import Finding, Level, Span, Status
-from tf2npu.report.escape import visible_lines
 from tf2npu.report.formats import as_csv, as_json, as_xlsx
 from tf2npu.report.formats.tables import tables
 from tf2npu.report.html import as_html

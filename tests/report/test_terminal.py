@@ -17,11 +17,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rich.cells import cell_len
 
+from npu_formats.escape import ODD
 from tests.how_many import drawn as drawn_examples
 from tests.report import samples
-from tf2npu.convert import convert_source
+from tf2npu.commands.convert_summary import _with_places, show_path, show_summary
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
-from tf2npu.report.escape import ODD
 from tf2npu.report.formats import terminal
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.formats.localized import localized
@@ -29,7 +30,6 @@ from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
 from tf2npu.report.work.decisions import label_of_work
 from tf2npu.report.work.overview import outlook
-from tf2npu.screen import _with_places, show_path, show_summary
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?3[0-7]m")

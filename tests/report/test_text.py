@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from tests.report import samples
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Finding, Level, Span, Status
 from tf2npu.report.formats import as_text
 from tf2npu.report.formats.localized import localized, localized_lines

@@ -15,7 +15,7 @@ from tests.converter.test_rule_examples import CASES, converted
 from tests.converter_detectors.test_promises import ADVICE
 from tests.report.message_templates import RULES, _template
 from tests.report.test_sarif import VALIDATOR
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.file_findings import FILE_FINDINGS, UNREADABLE
 from tf2npu.findings import Finding, Level
 from tf2npu.report.formats import as_markdown, as_sarif, rule_list

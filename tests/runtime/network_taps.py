@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from npu_runtime.collectives import network
-from npu_runtime.collectives.connection import LENGTHS, exactly
+from npu_formats.ranks import network
+from npu_formats.ranks.connection import LENGTHS, exactly
+from npu_formats.ranks.sealed_connection import SEAL_BYTES
 from npu_runtime.collectives.coordinator import Coordinator
-from npu_runtime.collectives.sealed_connection import SEAL_BYTES
 
 GREETING_BYTES = {"rank": 64, "coordinator": 64}
 """A challenge of 32 bytes from each side, and a digest of 32."""

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npu_runtime.collectives import connection, greeter, run_file, shm_transport
+from npu_formats.ranks import connection
+from npu_formats.ranks.connection import BrokenMessage, connect
+from npu_runtime.collectives import greeter, run_file, shm_transport
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator
-from npu_runtime.collectives.connection import BrokenMessage, connect
 from npu_runtime.collectives.coordinator import Coordinator
 from npu_runtime.collectives.shm_transport import Inbox, Outbox
 from npu_runtime.errors import FailedPrecondition, InvalidArgument

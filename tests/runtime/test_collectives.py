@@ -149,7 +149,7 @@ def test_nobody_waits_for_a_rank_that_has_ended(tmp_path):
 
 
 def test_the_socket_is_in_the_folder_that_goes_with_the_run(tmp_path):
-    """A launcher that is killed leaves nothing that the next one does not find: see tf2npu.ranks.shared_folder."""
+    """A launcher that is killed leaves nothing that the next one does not find: see npu_formats.ranks.shared_folder."""
     coordinator = Coordinator(tmp_path)
     coordinator.leave(1, "has ended")
     with pytest.raises(FailedPrecondition, match="waits for rank 1"):

@@ -13,11 +13,12 @@ import time
 import numpy as np
 import pytest
 
-from npu_runtime.collectives import connection, greeter, network
+from npu_formats.ranks import connection, network
+from npu_formats.ranks.network import connect_patiently, connect_to
+from npu_runtime.collectives import greeter
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator
 from npu_runtime.collectives.coordinator import Coordinator
-from npu_runtime.collectives.network import connect_patiently, connect_to
 from tests.runtime.network_taps import tapped, translated
 
 KEY = b"k" * 32

@@ -8,10 +8,10 @@ import socket
 import numpy as np
 import pytest
 
-from npu_runtime.collectives.connection import BrokenMessage
+from npu_formats.ranks.connection import BrokenMessage
+from npu_formats.ranks.network import connect_to
+from npu_formats.ranks.sealed_connection import SealedConnection, Seals
 from npu_runtime.collectives.coordinator import Coordinator
-from npu_runtime.collectives.network import connect_to
-from npu_runtime.collectives.sealed_connection import SealedConnection, Seals
 from tests.runtime.network_taps import tapped, translated
 
 KEY = b"k" * 32

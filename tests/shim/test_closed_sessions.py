@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 LOOP = """
     x = tf.placeholder(tf.float32, [2])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.device.chip import chip_names
-from tf2npu import session_options
+from npu_formats import session_options
+from npu_formats.device.chip import chip_names
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.dump.dump_file import read_header
+from npu_formats.vendor.dump_file import read_header
 from tests.fork_server import tf2npu
 from tests.shim.conftest import plain_environment
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from npu_formats.session_options import LAUNCHERS
 from npu_runtime.config import RuntimeConfig
 from tests import fork_server
 from tests.shim.conftest import plain_environment
 from tf2npu.report.formats.as_json import SCHEMA_FILE
-from tf2npu.session_options import LAUNCHERS
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 

@@ -18,8 +18,8 @@ import tensorflow as tf
 from npu_bridge import _log, _options
 
 from benchmarks import broken_scripts
+from npu_formats.session_options import Problem, problems, table, why_not, without_effect
 from tests.shim.test_strictness import names_for_examples
-from tf2npu.session_options import Problem, problems, table, why_not, without_effect
 
 REFUSALS = list(csv.DictReader((Path(_options.__file__).parent / "_refusals.csv").open(encoding="utf-8", newline="")))
 LIMIT_SECONDS = 60

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 from tf2npu.rules import load_rules
 from tf2npu.rules.base import registered
 from tf2npu.scanner.brought_back import BROUGHT_BACK

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.api_support.table import not_simulated
-from tf2npu.convert import convert_source
+from tf2npu.engine.convert_file import convert_source
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tf2npu" / "api_support" / "data" / "not_simulated.csv"

@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from npu_formats.files.directory import Directory
-from tf2npu.ranks import lines, rank_output, shared_folder
+from npu_formats.ranks import shared_folder
+from npu_formats.ranks.shared_folder import PREFIX
+from tf2npu.ranks import lines, rank_output
 from tf2npu.ranks.lines import Lines
-from tf2npu.ranks.shared_folder import PREFIX
 
 DRIVER = """
 import sys, tempfile

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from npu_formats.ranks.shared_folder import PREFIX, shared_folder
 from tests import fork_server
 from tests.shim.conftest import checked, plain_environment
 from tests.shim.data_parallel_scripts import HOROVOD, MIRRORED
 from tests.shim.test_launch import TF2NPU, launch, script  # noqa: F401
-from tf2npu.ranks.shared_folder import PREFIX, shared_folder
 
 MODEL = """
 import json, os, sys

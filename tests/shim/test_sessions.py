@@ -96,7 +96,7 @@ def test_every_option_of_a_run_config_is_known():
     from npu_bridge.estimator.npu._parameter_map import EXPERIMENTAL, SAME_NAME
     from npu_bridge.npu_init import DumpConfig, DynamicInputConfig, MemoryConfig
 
-    from tf2npu.session_options import table
+    from npu_formats.session_options import table
 
     spread = [name[1:] for part in (DumpConfig(), MemoryConfig(), DynamicInputConfig("", "", 0, 0)) for name in vars(part)]
     assert {*SAME_NAME, *EXPERIMENTAL.values(), *spread} - set(table()) == set()

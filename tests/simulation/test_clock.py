@@ -9,10 +9,10 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.runtime_ops import loop_turn_cost
 from npu_runtime.cost.task_cost import CUBE, TaskCost
-from npu_runtime.device.chip import load_chip
 from npu_runtime.simulation.clock import MOST_RUNS
 from npu_runtime.simulation.compiled_model import CompiledModel, Launch
 from npu_runtime.simulation.device import MOST_KEPT, Issue, SimulatedDevice

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.choice import Choice, cost_with, default_choice
 from npu_runtime.cost.core_task import CoreWork, core_tiling
 from npu_runtime.cost.tiling import Product, Tiling
-from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.chip_graph import CUBE, ELEMENTWISE, ChipOp, Tensor
 from npu_runtime.lowering.lower import LoweredTask
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.choice import choice_of, cost_with
-from npu_runtime.device.chip import load_chip
 from npu_runtime.tuning.bank.operator_bank import OperatorBank, built_in
 from npu_runtime.tuning.programs.operator_key import work_of
 from tests.tuning.test_bank_files import better, entry

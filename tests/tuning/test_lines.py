@@ -12,7 +12,7 @@ from npu_runtime.tuning.programs.program_tuner import TunedProgram
 from npu_runtime.tuning.programs.rules import TUNED, Decision
 from npu_runtime.tuning.programs.session_tuner import _lines
 from npu_runtime.tuning.programs.tuning_request import TuningRequest
-from tf2npu.tuning_command import _program_lines
+from tf2npu.commands.tune import _program_lines
 
 BETTER = Decision(True, False, False, False, True, TUNED)
 

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.vendor.tune_result import TunedOperator, read_tune_result
 from npu_runtime.tuning.programs.outcome import Outcome
 from npu_runtime.tuning.programs.result_files import (
-    TunedOperator,
     aoe_result,
     percent,
     read_name,
-    read_tune_result,
     tune_result,
     tune_result_name,
 )

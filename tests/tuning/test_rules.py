@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.choice import cost_with
-from npu_runtime.device.chip import load_chip
 from npu_runtime.errors import Internal
 from npu_runtime.tuning.programs.outcome import Outcome
 from npu_runtime.tuning.programs.program_tuner import ProgramTuner
@@ -194,7 +194,7 @@ import json, sys
 from pathlib import Path
 from npu_runtime.tuning.programs.program_tuner import ProgramTuner
 from npu_runtime.tuning.programs.tuning_request import TuningRequest
-from npu_runtime.device.chip import load_chip
+from npu_formats.device.chip import load_chip
 from dataclasses import astuple
 from tests.tuning import tasks
 folder, repeats, first = Path(sys.argv[1]), sys.argv[2] == "repeat", int(sys.argv[3])

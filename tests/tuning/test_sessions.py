@@ -11,7 +11,8 @@ from subprocess import CompletedProcess
 import numpy as np
 import pytest
 
-from npu_runtime.tuning.programs.result_files import read_name, read_tune_result
+from npu_formats.vendor.tune_result import read_tune_result
+from npu_runtime.tuning.programs.result_files import read_name
 from tests import fork_server
 from tests.shim.conftest import plain_environment
 from tests.tuning import scripts

@@ -7,19 +7,22 @@ import os
 import pwd
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
 
 from npu_runtime.config import MOST_TUNING_SECONDS, load_config
 from npu_runtime.errors import InvalidArgument
+from npu_runtime.tuning.programs import bank_process
 from npu_runtime.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
 from npu_runtime.tuning.programs.sharing import NoBank, own_banks
 from npu_runtime.tuning.programs.tuning_request import requested
 from tests.tuning.tasks import product_task
-from tf2npu import tuning_command
+from tf2npu.commands import bank
+from tf2npu.commands.bank import export_bank, merge_banks, show_bank
+from tf2npu.commands.tune import tune
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.tuning_command import export_bank, merge_banks, show_bank, tune
 
 CORES = len(os.sched_getaffinity(0))
 
@@ -84,9 +87,15 @@ def test_without_a_place_for_the_bank_nothing_is_tuned(nameless):
                 lambda: tune([__file__], soc="Ascend910A", mode="GA", devices=1, steps=1, json_file=None)],
 )  # fmt: skip
 def test_commands_refuse_to_work_on_a_bank_without_a_place(nameless, command, monkeypatch):
-    monkeypatch.setattr(tuning_command, "_loaded", lambda path: {})
+    monkeypatch.setattr(bank_process, "load", lambda path: {})
+    monkeypatch.setattr(bank.subprocess, "run", _in_this_process)
     with pytest.raises(RefusedRequest, match="TUNE_BANK_PATH"):
         command()
+
+
+def _in_this_process(command: list[str], input: str, **_: object) -> SimpleNamespace:
+    """The answer of the runtime's process, whose user the system would know."""
+    return SimpleNamespace(returncode=0, stdout=json.dumps(bank_process.answer(json.loads(input))))
 
 
 def test_in_a_folder_that_is_gone_relative_paths_tune_nothing(tmp_path, monkeypatch):

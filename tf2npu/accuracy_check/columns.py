@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from tf2npu.report.escape import visible
+from npu_formats.escape import visible
 
 _GAP = "..."
 _MOST_LOOKED_AT = 2_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from npu_formats.escape import visible
 from tf2npu.accuracy_check.record import Errors, FirstDifference, Node, Record
 from tf2npu.accuracy_check.sentences import place
-from tf2npu.report.escape import visible
 
 STATIC_ROWS = 200
 """Rows of the table without a script: what a reader scrolls through."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2 import Environment
 
+from npu_formats.escape import visible
 from tf2npu import prediction
 from tf2npu.accuracy_check import node_table, sentences, verdicts
 from tf2npu.accuracy_check.change_files import names_by_label
@@ -21,9 +22,8 @@ from tf2npu.accuracy_check.curves import HEIGHT, WIDTH, picture
 from tf2npu.accuracy_check.figures import loss_text, share_text
 from tf2npu.accuracy_check.record import Record, Run
 from tf2npu.comparison.texts import Texts
-from tf2npu.report.escape import visible
 from tf2npu.report.html.code_table import seen, told
-from tf2npu.report.html.standalone import as_data, standalone_environment
+from tf2npu.report.html.standalone import VIRTUAL_TABLE, as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
 _SHARED = Path(prediction.__file__).parent / "htmlfiles"
@@ -119,7 +119,7 @@ def _heads(record: Record, t: Texts) -> list[str]:
 
 @lru_cache(maxsize=4)
 def _environment(t: Texts) -> Environment:
-    environment = standalone_environment("check", (_FILES, _SHARED))
+    environment = standalone_environment("check", (_FILES, _SHARED), [VIRTUAL_TABLE])
     environment.filters |= {"seen": seen, "plain": visible, "told": told, "share": share_text, "loss": loss_text}
     environment.globals |= {"t": t, "width": WIDTH, "height": HEIGHT}
     return environment

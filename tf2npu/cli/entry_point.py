@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None) -> None:
     try:
         cli.main(argv, prog_name="tf2npu", standalone_mode=False)
     except click.ClickException as error:
-        from tf2npu.report.escape import visible_lines
+        from npu_formats.escape import visible_lines
 
         # It may quote what stands on the command line; click marks the attribute as final.
         setattr(error, "message", visible_lines(error.message))  # noqa: B010

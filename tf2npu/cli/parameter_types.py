@@ -42,7 +42,7 @@ class DeviceCounts(click.ParamType):
     name = "devices"
 
     def convert(self, value, param, ctx):
-        from tf2npu.prediction_arguments import devices_named
+        from tf2npu.prediction.arguments import devices_named
 
         try:
             return devices_named(value) if isinstance(value, str) else value

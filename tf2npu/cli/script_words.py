@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
+from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 from tf2npu.cli.help_page import HelpPage
-from tf2npu.report.escape import visible
 
 _NEAR = 0.8
 """How alike two words are, of 1, for the one to be a slip of the other: one letter in five of the shortest options."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from npu_formats.escape import visible
 from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.origin import SOURCES, Origin
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import AGREES, DIFFERS, NOT_COMPARED, ROUNDING
-from tf2npu.report.escape import visible
 from tf2npu.report.formats.as_text import Line
 
 _SHOWN = 20

@@ -10,22 +10,22 @@ from itertools import groupby
 from pathlib import Path
 
 from tf2npu.comparison.dump_pairing import DumpPairing
-from tf2npu.comparison.graph_file import Graph
-from tf2npu.comparison.graph_search import find_graph, graph_in
-from tf2npu.comparison.judging import fill, measure
+from tf2npu.comparison.evaluation import fill, measure
+from tf2npu.comparison.graph.operators import Graph
+from tf2npu.comparison.graph.reference_nodes import ReferenceNode, nodes_beside
+from tf2npu.comparison.graph.search import find_graph, graph_in
 from tf2npu.comparison.metrics import NOT_COMPUTED
 from tf2npu.comparison.origin import Origin, origin_of
 from tf2npu.comparison.pairing import GraphPairing
-from tf2npu.comparison.reference_nodes import ReferenceNode, nodes_beside
+from tf2npu.comparison.process_pool import all_rows
 from tf2npu.comparison.result_table import Columns
 from tf2npu.comparison.rounding import excuse
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.spread_work import all_rows
 from tf2npu.comparison.steps import Chosen, choose
-from tf2npu.comparison.tensor_folder import NPY, TensorFolder, key_of, read_folder
+from tf2npu.comparison.tensors.folder import NPY, TensorFolder, key_of, read_folder
+from tf2npu.comparison.tensors.libraries import EXIT_UNREADABLE
 from tf2npu.comparison.unreadable import Unreadable
 from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED, Thresholds
-from tf2npu.tensor_libraries import EXIT_UNREADABLE
 
 
 class NoGraph(Exception):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tf2npu.comparison.block_sums import BLOCK
-from tf2npu.comparison.layouts import NotComparable
 from tf2npu.comparison.rows import Row
+from tf2npu.comparison.tensors.block_sums import BLOCK
+from tf2npu.comparison.tensors.layouts import NotComparable
 from tf2npu.comparison.unreadable import Unreadable
 
 N_BINS = 40

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from tf2npu.comparison.layouts import Beside, NotComparable, restored
 from tf2npu.comparison.metrics import NOT_COMPUTED
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.stored_tensor import StoredOperator, StoredTensor, read_dump_file
-from tf2npu.comparison.tensor_folder import TensorFile, TensorFolder
+from tf2npu.comparison.tensors.folder import TensorFile, TensorFolder
+from tf2npu.comparison.tensors.layouts import Beside, NotComparable, restored
+from tf2npu.comparison.tensors.stored_tensor import StoredOperator, StoredTensor, read_dump_file
 from tf2npu.comparison.unreadable import Unreadable, told
 
 Measure = Callable[[Row, Beside, tuple[StoredTensor, StoredTensor]], None]

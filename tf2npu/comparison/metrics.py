@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from tf2npu.comparison.block_sums import block_sums
+from tf2npu.comparison.tensors.block_sums import block_sums
 
 ALGORITHMS = (
     "CosineSimilarity", "MaxAbsoluteError", "AccumulatedRelativeError", "RelativeEuclideanDistance", "KullbackLeiblerDivergence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tf2npu.comparison.graph_file import Graph, Operator
+from tf2npu.comparison.graph.operators import Graph, Operator
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from jinja2 import Environment
 
+from npu_formats.escape import visible
 from tf2npu import prediction
 from tf2npu.comparison.as_text import inputs_of, place_of
 from tf2npu.comparison.comparison import Comparison
@@ -22,9 +23,8 @@ from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.texts import Texts
 from tf2npu.comparison.verdicts import AGREES, COSINE, DIFFERS, DISTANCE, DIVERGENCE, NOT_COMPARED, ROUNDING
-from tf2npu.report.escape import visible
 from tf2npu.report.html.code_table import seen
-from tf2npu.report.html.standalone import as_data, standalone_environment
+from tf2npu.report.html.standalone import VIRTUAL_TABLE, as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
 _SHARED = Path(prediction.__file__).parent / "htmlfiles"
@@ -100,7 +100,7 @@ def _names(t: Texts) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def _environment(t: Texts) -> Environment:
-    environment = standalone_environment("compare", (_FILES, _SHARED))
+    environment = standalone_environment("compare", (_FILES, _SHARED), [VIRTUAL_TABLE])
     environment.filters |= {"seen": seen, "plain": visible}
     environment.globals |= {
         "t": t, "AGREES": AGREES, "DIFFERS": DIFFERS, "ROUNDING": ROUNDING, "NOT_COMPARED": NOT_COMPARED,

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tf2npu.comparison.graph_file import Graph, Operator, OutputDesc, name_renamed
-from tf2npu.comparison.layouts import NotComparable
+from npu_formats.whole_number import whole_number
+from tf2npu.comparison.graph.operators import Graph, Operator, OutputDesc, name_renamed
+from tf2npu.comparison.graph.reference_nodes import ReferenceNode
 from tf2npu.comparison.metrics import not_computed
-from tf2npu.comparison.reference_nodes import ReferenceNode
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.stored_tensor import StoredTensor, read_dump_file, read_npy
 from tf2npu.comparison.structure import Pair, Structure
-from tf2npu.comparison.tensor_folder import NPY, TensorFolder
+from tf2npu.comparison.tensors.folder import NPY, TensorFolder
+from tf2npu.comparison.tensors.layouts import NotComparable
+from tf2npu.comparison.tensors.stored_tensor import StoredTensor, read_dump_file, read_npy
 from tf2npu.comparison.unreadable import Unreadable, told
 from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
-from tf2npu.whole_number import whole_number
 
 WALKED_THROUGH = ("Cast", "TransData")
 """Types of operators whose output stands beside the tensor of their input."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tf2npu.comparison.layouts import Beside
+from tf2npu.comparison.extra_metrics import Measures
 from tf2npu.comparison.metrics import NOT_COMPUTED, not_computed
-from tf2npu.comparison.own_measures import Measures
+from tf2npu.comparison.tensors.layouts import Beside
 
 
 @dataclass

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tf2npu.comparison.tensor_folder import has_tensor_files, operators_in
+from npu_formats.whole_number import whole_number
+from tf2npu.comparison.tensors.folder import has_tensor_files, operators_in
 from tf2npu.comparison.unreadable import Unreadable
-from tf2npu.whole_number import whole_number
 
 _DEEPEST = 12
 """Folders below the given one that are looked into: a precision_data folder has nine."""

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from npu_runtime.device.op_table import tensorflow_ops
-from tf2npu.comparison.graph_file import Graph, Operator
+from npu_formats.device.op_table import tensorflow_ops
+from npu_formats.whole_number import whole_number
+from tf2npu.comparison.graph.operators import Graph, Operator
+from tf2npu.comparison.graph.reference_nodes import ReferenceNode, Tensor
 from tf2npu.comparison.origin import SOURCES
-from tf2npu.comparison.reference_nodes import ReferenceNode, Tensor
-from tf2npu.whole_number import whole_number
 
 _RESHAPING = frozenset({"Identity", "Reshape", "ExpandDims", "Squeeze", "StopGradient", "Unsqueeze"})
 """Ops, TensorFlow's and the device's, that leave the elements of their first input as they are."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tf2npu.comparison.extra_metrics import Measures, narrower
 from tf2npu.comparison.metrics import ALGORITHMS
-from tf2npu.comparison.own_measures import Measures, narrower
 from tf2npu.comparison.rows import Row
 
 AGREES, DIFFERS, ROUNDING, NOT_COMPARED = "agrees", "differs", "rounding", "not compared"

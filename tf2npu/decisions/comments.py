@@ -8,9 +8,9 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from npu_formats.escape import visible
 from tf2npu.decisions.code import Code, NotPossible
 from tf2npu.findings import Edit, Finding
-from tf2npu.report.escape import visible
 from tf2npu.report.model.report import Lines
 from tf2npu.report.work.choices import FILE, comment_of, names_all_places
 from tf2npu.rules.engine.repeated_findings import other_places

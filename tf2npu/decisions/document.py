@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_DECISIONS_BYTES, read_at_most
-from tf2npu.report.escape import visible
-from tf2npu.toml_document import NotToml, parsed
+from npu_formats.toml_document import NotToml, parsed
 
 SCHEMA_VERSION = "1.0"
 """Version of the format. A reader passes over keys of later minor versions, and refuses other major ones."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npu_formats.escape import visible
 from tf2npu.decisions.document import Decisions, Entry
 from tf2npu.decisions.revision import answered, asked_for
 from tf2npu.file_findings import STALE_DECISION
 from tf2npu.findings import Level, Status
-from tf2npu.report.escape import visible
 from tf2npu.report.model.baseline import fingerprints
 from tf2npu.report.model.report import FileReport, Report, finding_order
 from tf2npu.report.work.choices import ACCEPT

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from npu_bridge._log import log, once
+from npu_bridge._method_patches import replace_methods, restore_methods
 from tensorflow.python.training import basic_session_run_hooks
 
 from npu_formats.environment import TF2NPU_COLLECTIVES
@@ -141,13 +142,9 @@ def _end(hook: Any, session: Any) -> None:
 def install() -> None:
     """Let one rank write what several save in one folder; with one rank nothing changes."""
     if os.environ.get(TF2NPU_COLLECTIVES) and not _original:
-        for name, function in {"begin": _begin, "_get_saver": _get_saver, "end": _end}.items():
-            _original[name] = getattr(_HOOK, name)
-            setattr(_HOOK, name, function)
+        replace_methods(_HOOK, {"begin": _begin, "_get_saver": _get_saver, "end": _end}, _original)
 
 
 def uninstall() -> None:
     """Give the hook its own methods back."""
-    for name, function in _original.items():
-        setattr(_HOOK, name, function)
-    _original.clear()
+    restore_methods(_HOOK, _original)

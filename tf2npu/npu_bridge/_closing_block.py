@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from tf2npu.report.escape import visible
+from npu_formats.escape import visible
 
 _HOST = "  on the host: "
 _MOST_ROWS = 10
@@ -33,7 +33,7 @@ def show(lines: Sequence[str], document: Mapping[str, Any], stream: TextIO) -> N
     from rich.rule import Rule
     from rich.text import Text
 
-    from tf2npu.report.formats.console import console
+    from npu_formats.console import console
 
     screen = console(stream)
     screen.print(Rule(Text("tf2npu: what ran on the simulated device"), style="dim", align="left"))

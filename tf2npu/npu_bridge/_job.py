@@ -6,9 +6,9 @@ import os
 import sys
 
 from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_COLLECTIVES
-from npu_runtime.collectives import mpi_library
+from npu_formats.ranks import mpi_packages
+from npu_formats.ranks.rank_environment import rank_environment
 from npu_runtime.collectives.engine import MPI
-from tf2npu.ranks.rank_environment import rank_environment
 
 
 def join_job() -> None:
@@ -27,15 +27,15 @@ def join_job() -> None:
 def _meet() -> None:
     try:
         given = rank_environment(os.environ)
-        problem = mpi_library.why_not() if given and (given.servers or os.environ.get(TF2NPU_COLLECTIVE_ENGINE) == MPI) else None
+        problem = mpi_packages.why_not() if given and (given.servers or os.environ.get(TF2NPU_COLLECTIVE_ENGINE) == MPI) else None
     except ValueError as error:
         given, problem = None, str(error)
     if problem:
         sys.exit(f"npu_bridge: {problem}")
     if given is None:
         return
-    from tf2npu.ranks.cores import share_cores  # most processes are alone, and need none of these
-    from tf2npu.ranks.meeting import CannotMeet, join
+    from npu_formats.ranks.cores import share_cores  # most processes are alone, and need none of these
+    from npu_formats.ranks.meeting import CannotMeet, join
 
     try:
         os.environ.update(join(given))

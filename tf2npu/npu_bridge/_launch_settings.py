@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from npu_bridge import _options
 
-from npu_runtime.config import load_config
-from npu_runtime.device.chip import load_chip
+from npu_runtime.config import chip_of, load_config
 from npu_runtime.errors import DeviceError
 
 
@@ -13,7 +12,7 @@ def problem() -> str | None:
     """The reason why no session could run with the launcher's options; None when they are right, and then they are noted."""
     try:
         config = load_config({})
-        load_chip(config.soc)
+        chip_of(config.soc)
     except DeviceError as error:
         return str(error.message)
     _options.note_launched(config.parameters)

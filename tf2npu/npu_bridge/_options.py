@@ -9,7 +9,7 @@ from typing import Any
 from npu_bridge._host_differences import accept, accept_value
 from npu_bridge._log import log, once
 
-from tf2npu.session_options import Given, problems, table, without_effect
+from npu_formats.session_options import Given, problems, table, without_effect
 
 _DUMPS = ("enable_dump", "enable_dump_debug", "dump_path", "dump_step", "dump_mode", "dump_debug_mode")
 _TYPES = {"b": bool, "s": str}

@@ -21,6 +21,7 @@ from hccl.split.api import splits
 from npu_bridge import _check, _debug_dump, _options, _rank_report, _session_reset
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
+from npu_bridge._method_patches import replace_methods, restore_methods
 from npu_bridge._overflow_watch import OverflowWatch
 from npu_bridge._run_metadata import observed
 from tensorflow.python.client import session as tf_session
@@ -66,16 +67,12 @@ def install() -> None:
     prepare()
     _rank_report.install()
     _session_reset.install()
-    for name, replacement in _REPLACEMENTS.items():
-        _original[name] = getattr(tf_session.BaseSession, name)
-        setattr(tf_session.BaseSession, name, replacement)
+    replace_methods(tf_session.BaseSession, _REPLACEMENTS, _original)
 
 
 def uninstall() -> None:
     """Give BaseSession its own methods back."""
-    for name, function in _original.items():
-        setattr(tf_session.BaseSession, name, function)
-    _original.clear()
+    restore_methods(tf_session.BaseSession, _original)
     _session_reset.uninstall()
     _open_sessions.clear()
     _stayed.clear()

@@ -95,10 +95,14 @@ def tool_fingerprint() -> bytes:
     return fingerprint(tf2npu.__version__, seen, plugins.fingerprint(), sys.version_info[:3], _libcst_place())
 
 
+_PARTS = ("api_support", "engine", "python2", "rules", "scanner")
+"""The folders of the package on which a result depends, beside the modules at its top."""
+
+
 def _sources(root: Path) -> Iterator[tuple[Path, os.stat_result]]:
     """The files of the package in `root` on which a result depends. Bytecode is none of them: Python writes it as it goes."""
-    rules = [folder for folder in sorted((root / "rules").glob("**/")) if folder.name != "__pycache__"]
-    for folder in (root, *rules, root / "scanner", root / "api_support" / "data", root / "api_support"):
+    inside = [folder for part in _PARTS for folder in sorted((root / part).glob("**/")) if folder.name != "__pycache__"]
+    for folder in (root, *inside):
         yield from ((path, path.stat()) for path in sorted(folder.glob("*.*")))
 
 

@@ -31,7 +31,7 @@ from tf2npu.scanner.notebook_path import is_notebook
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
-    from tf2npu.convert import ProjectFacts
+    from tf2npu.engine.convert_file import ProjectFacts
 
 Progress = Callable[[str, int, int], None]  # what is being done, files done, files in all
 _STORED: dict[str, type[Any]] = {"facts": bytes, "result": FileResult}  # what the cache holds of a file, by the name of the work
@@ -174,12 +174,12 @@ class _Run:
 
     def _works(self) -> tuple[workers.Work, workers.Work]:
         """The functions that are called with each file in the two phases."""
-        from tf2npu import convert
+        from tf2npu.engine import convert_file
         from tf2npu.python2 import conversion as of_python2
 
         if self._request.python2:
             return of_python2.gather_facts, of_python2.convert_file
-        return convert.gather_facts, of_python2.convert_file_as_it_is
+        return convert_file.gather_facts, of_python2.convert_file_as_it_is
 
     def _ordinary(self) -> list[Entry]:
         """The sources that are converted: all but the very large ones."""
@@ -316,7 +316,7 @@ class _Run:
         return FileResult(crash.path, Status.FAILED, [file_findings.INTERNAL.finding(Level.MANUAL, message)])
 
     def _too_large(self, entry: Entry) -> FileResult:
-        from tf2npu.convert import mentions_relevant_module
+        from tf2npu.engine.convert_file import mentions_relevant_module
 
         result = FileResult(entry.path, Status.COPIED)
         if mentions_relevant_module(self._read(entry) or b""):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from npu_formats.files.above import is_trusted
 from npu_formats.files.bounded_read import MOST_PATTERN_BYTES, read_at_most, read_in
 from npu_formats.files.directory import Directory
-from tf2npu.patterns import refused_patterns
+from tf2npu.gitignore import refused_patterns
 from tf2npu.project.glob_regex import bounded
 
 if TYPE_CHECKING:

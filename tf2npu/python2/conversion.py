@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tf2npu import convert, file_findings
+from tf2npu import file_findings
 from tf2npu.config import Config
-from tf2npu.convert import FileFacts, ProjectFacts
+from tf2npu.engine import convert_file as engine
+from tf2npu.engine.convert_file import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.python2.divisions import open_divisions
 from tf2npu.python2.fixers import FIXERS_OF_BOTH, Refused, divides_as_3, has_gone_builtins, python3_error, refactored
@@ -46,23 +47,23 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     """`convert.gather_facts` for the source as it will be."""
     if is_notebook(path):
         notebook = modern_notebook(data)
-        facts = convert.gather_facts(path, notebook.data if notebook else data)
+        facts = engine.gather_facts(path, notebook.data if notebook else data)
         return facts if notebook is None else dataclasses.replace(facts, is_python2=True)
     modern = None if is_project_settings(path) else modernize(path, data)
-    facts = convert.gather_facts(path, modern.data if modern else data)
+    facts = engine.gather_facts(path, modern.data if modern else data)
     return dataclasses.replace(facts, is_python2=True) if modern is not None and not modern.refusal else facts
 
 
 def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
-    """`convert.convert_file`, with a Python 2 source brought to Python 3 before; findings name places of the original."""
+    """`engine.convert_file`, with a Python 2 source brought to Python 3 before; findings name places of the original."""
     if is_notebook(path):
         return _convert_notebook(path, data, config, project)
     modern = modernize(path, data)
     if path in project.python2 and (modern is None or not modern.refusal):
         modern = _of_python2(path, data, project)
     if modern is None:
-        return convert.convert_file(path, data, config, project)
-    result = convert.convert_file(path, modern.data, config, project)
+        return engine.convert_file(path, data, config, project)
+    result = engine.convert_file(path, modern.data, config, project)
     if modern.refusal:
         for n, finding in enumerate(result.findings):
             result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(OR_PYTHON2))
@@ -73,7 +74,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
     modern = modern_notebook(data)
-    result = convert.convert_file(path, data if modern is None else modern.data, config, project)
+    result = engine.convert_file(path, data if modern is None else modern.data, config, project)
     if modern is None:
         return result
     findings = [dataclasses.replace(f, message=f.message.removesuffix(OR_PYTHON2)) for f in result.findings]
@@ -97,8 +98,8 @@ def _ended(result: FileResult, data: bytes, modern: bytes) -> FileResult:
 
 
 def convert_file_as_it_is(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
-    """`convert.convert_file`, with a finding where a file of a Python 2 project means another thing to Python 3."""
-    result = convert.convert_file(path, data, config, project)
+    """`engine.convert_file`, with a finding where a file of a Python 2 project means another thing to Python 3."""
+    result = engine.convert_file(path, data, config, project)
     facts = project.files.get(path)
     if path not in project.python2 or facts is None:
         return result

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from tf2npu.convert import ProjectFacts
+from tf2npu.engine.convert_file import ProjectFacts
 from tf2npu.scanner.syntax import parsed
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from npu_formats.environment import PREFIX, TF2NPU_JOB_KEY
+from npu_formats.ranks.servers import is_here
 from tf2npu.ranks import job
 from tf2npu.ranks.process import Host
-from tf2npu.ranks.servers import is_here
 
 _PASSED_ON = (PREFIX, "HCCL_", "ASCEND_", "TF_")
 """What the names of variables begin with that the hosts get from here; ssh hands none on."""

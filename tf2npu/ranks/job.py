@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import signal
 import sys
@@ -11,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
-from typing import Any
 
+from npu_formats.ranks.coordinator_request import LaunchedCoordinator
+from npu_formats.ranks.shared_folder import shared_folder
 from tf2npu.ranks.process import Process, Rank
 from tf2npu.ranks.process_control import signals_to
 from tf2npu.ranks.rank_output import Output
 from tf2npu.ranks.rank_table import rank_table
-from tf2npu.ranks.shared_folder import shared_folder
 
 LOOK_SECONDS = 0.05
 """Seconds between two looks at which ranks have ended."""
@@ -38,7 +37,8 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
     with ExitStack() as stack:
         try:
             folder = stack.enter_context(shared_folder())
-            coordinator = _coordinator(folder, stack)
+            coordinator = LaunchedCoordinator(folder)
+            stack.callback(coordinator.close)
             shared = {**coordinator.environment, **rank_table(folder, n_ranks)}
             job = _Job("rank", coordinator.leave)
             ranks = (Rank(i, n_ranks, [*_reporting(report, i), *words], shared, job.output) for i in range(n_ranks))
@@ -47,7 +47,7 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
             print(f"tf2npu run: the ranks cannot be started: {error}", file=sys.stderr)
             return CANNOT_START
         code = job.wait()
-        if not code and not coordinator.was_called:
+        if not code and not coordinator.was_called():
             job.output.say(f"tf2npu run: {ALONE}")
     job.output.finish()
     return code
@@ -92,13 +92,6 @@ def why_not() -> str | None:
     text = os.environ.get("HCCL_EXEC_TIMEOUT") or "1"
     is_number = text.isascii() and text.replace(".", "", 1).isdigit()
     return None if is_number else f"HCCL_EXEC_TIMEOUT={text}: write a number of seconds"
-
-
-def _coordinator(folder: Path, stack: ExitStack) -> Any:
-    """That of npu_runtime, which is not imported before somebody runs several ranks: it needs numpy."""
-    coordinator = importlib.import_module("npu_runtime.collectives.coordinator").Coordinator(folder)
-    stack.callback(coordinator.close)
-    return coordinator
 
 
 def _reporting(report: Path | None, number: int) -> list[str]:

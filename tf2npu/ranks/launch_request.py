@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import secrets
@@ -14,14 +13,15 @@ from threading import Thread
 from typing import Any
 
 from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_JOB_KEY
+from npu_formats.ranks import mpi_packages
+from npu_formats.ranks.rank_environment import MOST_RANKS, engine_problem
+from npu_formats.ranks.rank_table_file import read_rank_table, servers_of
+from npu_formats.ranks.rank_table_rules import MOST_DEVICE_ID
+from npu_formats.ranks.servers import is_here
+from npu_formats.ranks.shared_folder import shared_folder
 from tf2npu.ranks import job
 from tf2npu.ranks.hosts import run_hosts, stop_with_input
-from tf2npu.ranks.rank_environment import MOST_RANKS, engine_problem
 from tf2npu.ranks.rank_table import VARIABLE, table_of, write_table
-from tf2npu.ranks.rank_table_file import read_rank_table, servers_of
-from tf2npu.ranks.rank_table_rules import MOST_DEVICE_ID
-from tf2npu.ranks.servers import is_here
-from tf2npu.ranks.shared_folder import shared_folder
 
 FROM_INPUT = "-"
 """The rank table that --hosts hands over on standard input, with the key and the variables of the job."""
@@ -71,14 +71,9 @@ def problem_of(request: LaunchRequest) -> str | None:
     needs_mpi = (request.engine or os.environ.get(TF2NPU_COLLECTIVE_ENGINE)) == "mpi" or len(request.hosts) > 1
     return (
         (engine_problem(os.environ) if request.engine is None else None)
-        or (_why_no_mpi() if needs_mpi else None)
+        or (mpi_packages.why_not() if needs_mpi else None)
         or (None if request.is_for_one else job.why_not())
     )
-
-
-def _why_no_mpi() -> str | None:
-    found: str | None = importlib.import_module("npu_runtime.collectives.mpi_library").why_not()
-    return found
 
 
 def prepare(request: LaunchRequest) -> None:
@@ -115,7 +110,7 @@ def run(request: LaunchRequest, words: Sequence[str], report: Path | None) -> in
     os.environ[VARIABLE] = str(path)
     if len(set(servers)) == 1:
         return job.run_ranks(words, len(servers), report)
-    problem = _why_no_mpi()
+    problem = mpi_packages.why_not()
     if problem:
         raise ValueError(problem)
     return _run_here(servers, words, {}, report, f"--rank-table={path}")

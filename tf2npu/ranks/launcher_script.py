@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from npu_formats.escape import visible
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import replacing
 from npu_formats.files.temporary import temporary_folder
 from tf2npu.ranks import interpreter
 from tf2npu.ranks.process_control import exit_code_of, signals_to
-from tf2npu.report.escape import visible
 
 SUFFIX = ".sh"
 """How the name of a script ends that bash runs."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from npu_formats import escape
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole, staged, sweep
 from npu_formats.files.lock import exclusive
@@ -247,10 +248,10 @@ def _digest(report: Report, formats: list[str]) -> str:
     """Stands for everything that the files of a report depend on: its data, the formats, and the code that renders."""
     settings = repr((sorted(formats), report.prefix, report.language, report.paths))
     digest = hashlib.sha256(settings.encode("utf-8", "surrogatepass"))
-    for part in ("report", "rules"):
-        for path in sorted((_PACKAGE / part).rglob("*")):
-            if path.is_file() and path.parent.name != "__pycache__":  # where files come and go while other processes import
-                digest.update(path.read_bytes())
+    parts = [path for part in ("report", "rules") for path in sorted((_PACKAGE / part).rglob("*"))]
+    for path in (*parts, Path(escape.__file__)):
+        if path.is_file() and path.parent.name != "__pycache__":  # where files come and go while other processes import
+            digest.update(path.read_bytes())
     for piece in as_json.pieces(report):
         digest.update(piece.encode())
     return digest.hexdigest()

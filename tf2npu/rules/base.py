@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Rule:
-    """One thing the converter knows how to do or to find.
+    """One thing the converter knows how to do or to find at one kind of site: a rule, or one of the parts of a rule.
 
     id: stable for ever.  on: what kind of site it looks at.  matches: qualified names (or method names) of these sites; of a
     rule on a module, the names it looks for.
@@ -87,27 +87,69 @@ def rule(
     why: str,
     source: str,
     examples: tuple[Example, ...],
-    matches: tuple[str, ...] = (),
-    on: str = "call",
+    matches: tuple[str, ...] | Mapping[str, tuple[str, ...]] = (),
+    on: str | tuple[str, ...] = "call",
     once: bool = False,
     done_when: str = "",
 ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """Register a function as (a part of) a rule; a rule that looks at several kinds of sites is declared once a kind.
+    """Register a function as a rule, or as a part of one that has this id and title.
 
-    Raises: ValueError for an unknown kind, or parts of one rule that disagree about its title.
+    on: the kind of site that the function looks at, or several kinds.
+    matches: the names that it looks for; a mapping where they differ from kind to kind.
+
+    Raises: ValueError for an unknown kind, names of other kinds, or a part that gives its rule another title.
     """
-    if on not in KINDS:
-        raise ValueError(f"{id}: unknown kind of site {on!r}")
+    kinds = (on,) if isinstance(on, str) else on
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"{id}: unknown kind of site {kind!r}")
+    if isinstance(matches, Mapping) and {*matches} != {*kinds}:
+        raise ValueError(f"{id}: names are given for {sorted(matches)}, and the kinds of sites are {sorted(kinds)}")
 
     def register(check: Callable[[Any], None]) -> Callable[[Any], None]:
         what = (check.__doc__ or "").strip().split("\n")[0]
         parts = _REGISTRY.setdefault(id, [])
         if parts and parts[0].title != title:
             raise ValueError(f"{id} is already called {parts[0].title!r}")
-        parts.append(Rule(id, title, what, why, source, examples, on, matches, check, once, done_when))
+        for kind in kinds:
+            names = matches[kind] if isinstance(matches, Mapping) else matches
+            shown = examples if kind == kinds[0] else ()  # each example once, whatever its kind of site
+            parts.append(Rule(id, title, what, why, source, shown, kind, names, check, once, done_when))
         return check
 
     return register
+
+
+def part_of(
+    declared: Callable[[Any], None],
+    *,
+    examples: tuple[Example, ...] = (),
+    matches: tuple[str, ...] | Mapping[str, tuple[str, ...]] = (),
+    on: str | tuple[str, ...] = "call",
+    why: str | None = None,
+    source: str | None = None,
+    done_when: str | None = None,
+) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Register a function as a further part of a rule: it looks at other sites, and says more of the same.
+
+    declared: the function that declares the rule. What is not given here is as it says there.
+
+    Raises: ValueError for a function that declares no rule, and what `rule` raises.
+    """
+    head = next((part for parts in _REGISTRY.values() for part in parts if part.check is declared), None)
+    if head is None:
+        raise ValueError(f"{declared.__name__} declares no rule")
+    return rule(
+        id=head.id,
+        title=head.title,
+        why=head.why if why is None else why,
+        source=head.source if source is None else source,
+        examples=examples,
+        matches=matches,
+        on=on,
+        once=head.once,
+        done_when=head.done_when if done_when is None else done_when,
+    )
 
 
 def registered() -> dict[str, list[Rule]]:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from npu_formats.files.bounded_read import MOST_SETTINGS_BYTES
-from tf2npu.toml_document import NotToml, parsed
+from npu_formats.toml_document import NotToml, parsed
 
 Command = tuple[str, str]  # dotted module, name of the function in it
 

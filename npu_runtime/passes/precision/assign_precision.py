@@ -7,10 +7,10 @@ one of fp32 between two Casts. The type of each node stands in its attribute `_d
 
 from __future__ import annotations
 
+from npu_formats.device.op_table import BLACK, OpOnDevice, tensorflow_ops
 from npu_runtime import dtypes as dt
 from npu_runtime.analysis.device_types import DEVICE_TYPE, ROUNDED_INPUT
 from npu_runtime.analysis.precision_policy import HALVES, PrecisionPolicy, Types
-from npu_runtime.device.op_table import BLACK, OpOnDevice, tensorflow_ops
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, VARIABLES, WHILE
 from npu_runtime.graph.order import topological

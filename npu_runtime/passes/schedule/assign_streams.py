@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from npu_runtime.device.chip import Chip
+from npu_formats.device.chip import Chip
 from npu_runtime.device.engines import COLLECTIVE, LOCAL, engine_of
 from npu_runtime.graph.clusters import Clusters
 from npu_runtime.graph.ir import Graph, Node

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.choice import Choice
 from npu_runtime.cost.core_task import CoreWork
-from npu_runtime.device.chip import Chip
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.tuning.programs.rules import Decision
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from threading import RLock
 from typing import Any
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.choice import Choice, as_stored, choice_of, cost_with, default_choice, record_of
 from npu_runtime.cost.core_task import CoreWork
-from npu_runtime.device.chip import Chip
 from npu_runtime.errors import DeviceError, InvalidArgument
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.tuning.bank.document import Damaged, canonical

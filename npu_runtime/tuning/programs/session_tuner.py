@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
 
+from npu_formats.device.chip import Chip
 from npu_formats.files.whole_file import OWN_FILE, put_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.cost.choice import Choice
-from npu_runtime.device.chip import Chip
 from npu_runtime.graph.ir import Graph
 from npu_runtime.kernels.algorithm_choice import set_tuner
 from npu_runtime.lowering.lower import LoweredTask

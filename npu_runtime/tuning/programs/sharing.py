@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from npu_formats.device.chip import chip_names, load_chip
 from npu_formats.files.whole_file import read_bounded
 from npu_runtime.cost.choice import choice_of, cost_with
-from npu_runtime.device.chip import chip_names, load_chip
 from npu_runtime.errors import FailedPrecondition, InvalidArgument
 from npu_runtime.tuning.bank.document import MOST_BYTES, Damaged, need, parse, render
 from npu_runtime.tuning.bank.operator_bank import OPERATORS, bank_folder, custom_file
@@ -96,6 +96,12 @@ def own_banks(environment: Mapping[str, str] = os.environ) -> dict[str, Path]:
         return {soc: bank_folder(soc, environment) for soc in chip_names()}
     except FailedPrecondition as problem:
         raise NoBank(problem.message) from None
+
+
+def own_entries() -> Banks:
+    """The entries of the user's custom banks.  Raises: NoBank."""
+    files = [folder / f"{soc}_operators.json" for soc, folder in own_banks().items()]
+    return {soc: entries for file in files if file.exists() for soc, entries in load(file).items()}
 
 
 def merge(sources: Sequence[Banks], folders: Mapping[str, Path], tell: Callable[[str], None]) -> Merged:

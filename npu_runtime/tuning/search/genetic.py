@@ -12,9 +12,9 @@ import numpy as np
 import pygad
 from numpy.typing import NDArray
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.tiling import Tiling
-from npu_runtime.device.chip import Chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.search.found import Found, IsOutOfTime, never, seed_of
 from npu_runtime.tuning.search.measured import Measured

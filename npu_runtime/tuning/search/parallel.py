@@ -19,10 +19,10 @@ from types import TracebackType
 
 import msgspec
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Tiling
 from npu_runtime.cost.vector_schedule import VectorSchedule
-from npu_runtime.device.chip import Chip
 from npu_runtime.errors import Internal, InvalidArgument, ResourceExhausted
 from npu_runtime.tuning.search.found import Found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.vector_schedule import (
     EVEN,
     IN_TURNS,
@@ -16,7 +17,6 @@ from npu_runtime.cost.vector_schedule import (
     largest_tile,
     least_tile,
 )  # fmt: skip
-from npu_runtime.device.chip import Chip
 
 Chain = tuple[int, ...]
 """The decisions so far: of each the index among its options."""

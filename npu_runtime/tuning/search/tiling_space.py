@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.tiling import FRACTAL, Product, Tiling, padded
-from npu_runtime.device.chip import Chip
 
 MOST_GROUPED = 64
 """Rows (columns) of tiles that go together at most.  64 tiles of 256 are 16384 elements, the largest side in published guides on

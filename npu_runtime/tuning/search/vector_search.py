@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.vector_schedule import default_schedule
-from npu_runtime.device.chip import Chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.search.found import Found, IsOutOfTime, never, seed_of
 from npu_runtime.tuning.search.measured import Measured

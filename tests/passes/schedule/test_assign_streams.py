@@ -12,7 +12,7 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.device.chip import load_chip
+from npu_formats.device.chip import load_chip
 from npu_runtime.device.engines import AI_CPU, COLLECTIVE, CORE, LOCAL, RUNTIME, VECTOR, engine_of, stream_limits
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec

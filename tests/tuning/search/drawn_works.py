@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
+from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Product
-from npu_runtime.device.chip import Chip, load_chip
 from tests.cost.shapes import product
 
 CHIPS = ("Ascend910A", "Ascend910B2")

@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tiling_record import read_tiling, tiling_record
-from npu_runtime.device.chip import load_chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.search.genetic import tune_product
 from tests.cost.shapes import product

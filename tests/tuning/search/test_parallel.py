@@ -13,8 +13,8 @@ from typing import NoReturn
 
 import pytest
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.core_task import CoreWork
-from npu_runtime.device.chip import load_chip
 from npu_runtime.errors import Internal, InvalidArgument, ResourceExhausted
 from npu_runtime.tuning.search import parallel
 from npu_runtime.tuning.search.genetic import tune_product
@@ -31,7 +31,7 @@ WORKS = [VECTORS[0], PRODUCTS[0], PRODUCTS[1], VECTORS[1], PRODUCTS[0], PRODUCTS
 SCRIPT = """
 print("the script runs")
 from npu_runtime.cost.core_task import CoreWork
-from npu_runtime.device.chip import load_chip
+from npu_formats.device.chip import load_chip
 from npu_runtime.tuning.search.parallel import tune_all
 found = tune_all([CoreWork(None, 3000.0, 3000.0, 10.0)] * 3, load_chip("Ascend910A"), "RL", 2)
 print(len(found), found[0] == found[1] == found[2], found[0].us < found[0].default_us)
@@ -124,7 +124,7 @@ def test_processes_end_with_their_parent():
     """A parent that is killed leaves none behind: the last of them closes its end of the pipe that all inherit."""
     code = (
         "from tests.cost.shapes import product; from npu_runtime.cost.core_task import CoreWork\n"
-        "from npu_runtime.device.chip import load_chip; from npu_runtime.tuning.search.parallel import tune_all\n"
+        "from npu_formats.device.chip import load_chip; from npu_runtime.tuning.search.parallel import tune_all\n"
         "works = [CoreWork(product(m, 999, 999), 0.0, 0.0, 0.0) for m in range(100, 9100)]\n"
         "print('begins', flush=True); tune_all(works, load_chip('Ascend910A'), 'GA', 2)"
     )

@@ -7,9 +7,9 @@ from itertools import product as every
 
 import pytest
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.tiling import Tiling
-from npu_runtime.device.chip import load_chip
 from npu_runtime.tuning.search.tiling_space import TilingGenes, TilingSpace
 from tests.cost.shapes import product
 from tests.tuning.search.drawn_works import CHIPS, drawn_works

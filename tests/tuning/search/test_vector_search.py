@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from npu_formats.device.chip import chip_names, load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.vector_schedule import VectorSchedule, default_schedule, read_schedule, schedule_record
-from npu_runtime.device.chip import chip_names, load_chip
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.tuning.search.found import never
 from npu_runtime.tuning.search.measured import Measured

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tile_schedule import TileSchedule
 from npu_runtime.cost.tiling import Tiling, padded
-from npu_runtime.device.chip import Chip
 from npu_runtime.tuning.search.tiling_space import TilingSpace
 
 Floats = NDArray[np.float64]

@@ -32,9 +32,9 @@ def bank() -> None:
 @json_option
 def bank_show(path: Path | None, json_file: Path | None) -> None:
     """Show your bank, another one, or a tune_result file."""
-    from tf2npu import tuning_command
+    from tf2npu.commands import bank as work
 
-    raise SystemExit(tuning_command.show_bank(path, json_file))
+    raise SystemExit(work.show_bank(path, json_file))
 
 
 @bank.command(
@@ -48,9 +48,9 @@ def bank_show(path: Path | None, json_file: Path | None) -> None:
 @click.argument("paths", type=PATH, nargs=-1, metavar="FILE_OR_FOLDER...")
 def bank_merge(paths: tuple[Path, ...]) -> None:
     """Put other banks into yours; of two tilings for one operator the faster one stays."""
-    from tf2npu import tuning_command
+    from tf2npu.commands import bank as work
 
-    raise SystemExit(tuning_command.merge_banks(paths))
+    raise SystemExit(work.merge_banks(paths))
 
 
 @bank.command(
@@ -64,6 +64,6 @@ def bank_merge(paths: tuple[Path, ...]) -> None:
 @click.argument("out", type=PATH, metavar="OUT")
 def bank_export(out: Path) -> None:
     """Put your bank, of all chips, into one file for others."""
-    from tf2npu import tuning_command
+    from tf2npu.commands import bank as work
 
-    raise SystemExit(tuning_command.export_bank(out))
+    raise SystemExit(work.export_bank(out))

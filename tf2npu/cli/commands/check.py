@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 import click
 
 from tf2npu.cli.script_words import ScriptCommand
@@ -47,5 +45,6 @@ def check(words: tuple[str, ...], **options) -> None:
     SCRIPT is the original. These options may stand before and after it; other words, and all that stand behind --, are its own.
     Exit code 0: all runs agree; 1: one differs; 3: one failed.
     """
-    check_command = importlib.import_module("tf2npu.check_command")  # by its name, as it searches with the runtime's help
-    raise SystemExit(check_command.check(words, check_command.Wanted(**options)))
+    from tf2npu.commands import check as work
+
+    raise SystemExit(work.check(words, work.Wanted(**options)))

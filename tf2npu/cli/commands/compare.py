@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import click
@@ -51,5 +50,6 @@ def compare(dump: Path, reference: Path, **options) -> None:
     DUMP is the folder of a step, or any above it. REFERENCE has npy files, as `tf2npu dump reference` writes them, or is another
     dump. Exit code 0: all agree; 1: something differs; 3: a file could not be read.
     """
-    compare_command = importlib.import_module("tf2npu.compare_command")  # by its name, as it needs numpy and this must not
-    raise SystemExit(compare_command.compare(dump, reference, compare_command.Wanted(**options)))
+    from tf2npu.commands import compare as work
+
+    raise SystemExit(work.compare(dump, reference, work.Wanted(**options)))

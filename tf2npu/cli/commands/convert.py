@@ -41,6 +41,7 @@ from tf2npu.cli.shared_options import PATH, selection_options
 )  # fmt: skip
 def convert(src: Path, out: Path | None, **options) -> None:
     """Convert SRC (a file, a folder, a notebook, or - for stdin to stdout) into OUT, and report on it."""
-    from tf2npu import commands
 
-    raise SystemExit(commands.convert(src, out, **options))
+    from tf2npu.commands import convert as work
+
+    raise SystemExit(work.convert(src, out, **options))

@@ -19,6 +19,6 @@ from tf2npu.cli.help_page import HelpPage
 )
 def devices() -> None:
     """The simulated devices, in the manner of npu-smi."""
-    from tf2npu import doctor as checks
+    from tf2npu.launch import doctor as checks
 
     click.echo("\n".join(checks.device_lines()))

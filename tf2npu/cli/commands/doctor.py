@@ -23,8 +23,8 @@ from tf2npu.cli.shared_options import PATH
 @click.option("--script", type=PATH, metavar="FILE", help="Check this script too: imports that come too early, options.")
 def doctor(script: Path | None) -> None:
     """Versions, which npu_bridge wins and why, and what can run here."""
-    from tf2npu import doctor as checks
-    from tf2npu.report.escape import visible
+    from npu_formats.escape import visible
+    from tf2npu.launch import doctor as checks
 
     click.echo("\n".join(map(visible, checks.lines())))
     if script is not None:

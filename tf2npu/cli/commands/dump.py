@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import click
@@ -39,9 +38,10 @@ def dump_reference(words: tuple[str, ...], out: Path, steps: str | None) -> None
 
     These options may stand before and after SCRIPT; other words, and all that stand behind --, are its own.
     """
-    from tf2npu import reference_command
 
-    raise SystemExit(reference_command.reference(words, out=out, steps=steps))
+    from tf2npu.commands import dump_reference as work
+
+    raise SystemExit(work.reference(words, out=out, steps=steps))
 
 
 @dump.command(
@@ -56,9 +56,10 @@ def dump_reference(words: tuple[str, ...], out: Path, steps: str | None) -> None
 @click.argument("out", type=PATH, metavar="OUT.json")
 def dump_graph(graph: Path, out: Path) -> None:
     """Write the graph file FILE.txt as the JSON that comparison programs read, as `atc --mode=5` does."""
-    from tf2npu import graph_json_command
 
-    raise SystemExit(graph_json_command.graph_json(graph, out))
+    from tf2npu.commands import dump_graph as work
+
+    raise SystemExit(work.graph_json(graph, out))
 
 
 @dump.command(
@@ -73,7 +74,9 @@ def dump_graph(graph: Path, out: Path) -> None:
 @click.argument("out", type=PATH)
 def dump_npy(dumped: Path, out: Path) -> None:
     """Write each tensor of DUMP, a dump file or the folder of a step, as an npy file into OUT."""
-    raise SystemExit(_dump_files_command().write_npy(dumped, out))
+    from tf2npu.commands import dump_files as work
+
+    raise SystemExit(work.write_npy(dumped, out))
 
 
 @dump.command(
@@ -87,9 +90,6 @@ def dump_npy(dumped: Path, out: Path) -> None:
 @click.argument("file", type=PATH)
 def dump_show(file: Path) -> None:
     """Show what FILE, a dump file or an npy file, holds: shapes, statistics and first elements."""
-    raise SystemExit(_dump_files_command().show_file(file))
+    from tf2npu.commands import dump_files as work
 
-
-def _dump_files_command():
-    """By its name, as it needs numpy and this must not."""
-    return importlib.import_module("tf2npu.dump_files_command")
+    raise SystemExit(work.show_file(file))

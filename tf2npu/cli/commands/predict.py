@@ -42,7 +42,8 @@ def predict(words: tuple[str, ...], json_file: Path | None, folder: Path | None,
     SCRIPT is migrated, or plain TensorFlow 1 that is converted for this run. It is stopped after --steps steps. These options
     may stand before and after it; other words, and all that stand behind --, are its own.
     """
-    from tf2npu import prediction_command
 
-    place = prediction_command.Place(json_file, folder, language)
-    raise SystemExit(prediction_command.predict(words, place=place, **options))
+    from tf2npu.commands import predict as work
+
+    place = work.Place(json_file, folder, language)
+    raise SystemExit(work.predict(words, place=place, **options))

@@ -34,6 +34,6 @@ def profile(
 
     The JSON of an earlier prediction or profile does as well, so that the two can be compared.
     """
-    from tf2npu import prediction_command
+    from tf2npu.commands import predict
 
-    raise SystemExit(prediction_command.profile(paths, compared, prediction_command.Place(json_file, folder, language)))
+    raise SystemExit(predict.profile(paths, compared, predict.Place(json_file, folder, language)))

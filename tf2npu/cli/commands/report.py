@@ -53,11 +53,12 @@ def report(
 
     One format alone other than html and xlsx goes to stdout, unless --report names a folder.
     """
-    from tf2npu import commands, progress_command
+    from tf2npu.commands import compare_reports
+    from tf2npu.commands import report as work
 
     if compared is None and report_file is not None and fail_on is None:
         chosen = ["one-file"] if single_file else formats
-        raise SystemExit(commands.render_again(report_file, chosen, prefix=prefix, opens=opens, run_files=run_files, **options))
+        raise SystemExit(work.render_again(report_file, chosen, prefix=prefix, opens=opens, run_files=run_files, **options))
     if compared is None or report_file is not None or prefix or single_file or opens or run_files:
         raise click.UsageError("name one REPORT.json to render, or two reports behind --compare, which --fail-on needs")
-    raise SystemExit(progress_command.run(*compared, formats, **options, fail_on=fail_on))
+    raise SystemExit(compare_reports.run(*compared, formats, **options, fail_on=fail_on))

@@ -58,6 +58,6 @@ from tf2npu.cli.shared_options import PATH
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], report_folder: Path | None, **options) -> None:
     """Run a migrated script on the simulated device. Everything after SCRIPT or -m MODULE is the script's own."""
-    from tf2npu import commands
+    from tf2npu.commands import run as work
 
-    raise SystemExit(commands.run(list(words), module=module, pairs=pairs, report=report_folder, **options))
+    raise SystemExit(work.run(list(words), module=module, pairs=pairs, report=report_folder, **options))

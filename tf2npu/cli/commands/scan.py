@@ -29,6 +29,6 @@ from tf2npu.cli.shared_options import PATH, selection_options
 @selection_options
 def scan(src: Path, **options) -> None:
     """Report on SRC without converting it; writes the report only."""
-    from tf2npu import commands
+    from tf2npu.commands import scan as work
 
-    raise SystemExit(commands.scan(src, **options))
+    raise SystemExit(work.scan(src, **options))

@@ -40,6 +40,7 @@ def tune(words: tuple[str, ...], **options) -> None:
     SCRIPT is migrated, or plain TensorFlow 1 that is converted for this run. It is stopped after --steps steps. The bank is in
     TUNE_BANK_PATH, or else where the vendor's tools have it.
     """
-    from tf2npu import tuning_command
 
-    raise SystemExit(tuning_command.tune(words, **options))
+    from tf2npu.commands import tune as work
+
+    raise SystemExit(work.tune(words, **options))

@@ -24,6 +24,7 @@ from tf2npu.cli.shared_options import PATH
 @click.option("--force", is_flag=True, help="Also restore files that changed since; they are kept as NAME.tf2npu-backup.")
 def undo(src: Path, force: bool) -> None:
     """Put back what the last `convert SRC --in-place` replaced. SRC is that of the conversion, or one file of it."""
-    from tf2npu import undo_command
 
-    raise SystemExit(undo_command.run(src, force=force))
+    from tf2npu.commands import undo as work
+
+    raise SystemExit(work.run(src, force=force))

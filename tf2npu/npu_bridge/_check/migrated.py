@@ -27,9 +27,9 @@ from npu_bridge._check.stored_steps import StepValues, StoredSteps
 from npu_bridge._check.verdict import OF_16_BITS, OF_GRAPH_TYPES, Yardstick, as_json
 from npu_bridge._session_hooks import parameters_of
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.analysis.precision_policy import load_policy
 from npu_runtime.config import ORIGIN, RuntimeConfig, load_config
-from npu_runtime.device.chip import load_chip
 
 RECORD = "record.json"
 DEFAULT_MODE = "allow_mix_precision"

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from npu_bridge._check.cpu_layouts import fetched, with_transposes
 from npu_bridge._check.step_graph import Asked
+from npu_bridge._method_patches import replace_methods
 from npu_bridge._sessions import callable_of_runs, without_optimizers
 from npu_bridge._training_requests import executed, trains
 from tensorflow.core.protobuf import config_pb2
@@ -38,9 +39,7 @@ class StepTaker(Protocol):
 def install(taker: StepTaker) -> None:
     """Hand every later training step to the taker; everything else runs on TensorFlow's CPU, as the graph has it."""
     _taker[:] = [taker]
-    for name, replacement in _REPLACEMENTS.items():
-        _original[name] = getattr(tf_session.BaseSession, name)
-        setattr(tf_session.BaseSession, name, replacement)
+    replace_methods(tf_session.BaseSession, _REPLACEMENTS, _original)
 
 
 @contextmanager

@@ -69,7 +69,22 @@ class _IntegerIds(Helper):
         return tf.int32
 
 
-class CustomHelper(Helper):
+class _DescribedIds(Helper):
+    """A helper that is told what its ids are: TensorShape `_shape` and type `_dtype`."""
+
+    _shape: Any
+    _dtype: Any
+
+    @property
+    def sample_ids_shape(self) -> Any:
+        return self._shape
+
+    @property
+    def sample_ids_dtype(self) -> Any:
+        return self._dtype
+
+
+class CustomHelper(_DescribedIds):
     """A helper made of three functions."""
 
     def __init__(
@@ -89,14 +104,6 @@ class CustomHelper(Helper):
         if self._batch_size is None:
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch_size
-
-    @property
-    def sample_ids_shape(self) -> Any:
-        return self._shape
-
-    @property
-    def sample_ids_dtype(self) -> Any:
-        return self._dtype
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         finished, inputs = self._initialize_fn()
@@ -298,7 +305,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
         return _draw(outputs if self._softmax_temperature is None else outputs / self._softmax_temperature, self._seed)
 
 
-class InferenceHelper(Helper):
+class InferenceHelper(_DescribedIds):
     """Feeds what functions make of the output."""
 
     def __init__(
@@ -318,14 +325,6 @@ class InferenceHelper(Helper):
     @property
     def batch_size(self) -> Any:
         return self._batch_size
-
-    @property
-    def sample_ids_shape(self) -> Any:
-        return self._shape
-
-    @property
-    def sample_ids_dtype(self) -> Any:
-        return self._dtype
 
     def initialize(self, name: str | None = None) -> tuple[Any, Any]:
         return tf.tile([False], [self._batch_size]), self._start_inputs

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from npu_bridge._log import once
+from npu_bridge._method_patches import replace_methods, restore_methods
 from npu_bridge._reference.recorder import Recorder, Request
 from npu_bridge._reference.watches import Tensors
 from npu_bridge._sessions import callable_of_runs, without_optimizers
@@ -24,16 +25,12 @@ def install(recorder: Recorder) -> None:
     """Let the recorder see every step of every later session."""
     _recorders[:] = [recorder]
     if not _original:
-        for name, replacement in _REPLACEMENTS.items():
-            _original[name] = getattr(tf_session.BaseSession, name)
-            setattr(tf_session.BaseSession, name, replacement)
+        replace_methods(tf_session.BaseSession, _REPLACEMENTS, _original)
 
 
 def uninstall() -> None:
     """Give BaseSession its own methods back."""
-    for name, function in _original.items():
-        setattr(tf_session.BaseSession, name, function)
-    _original.clear()
+    restore_methods(tf_session.BaseSession, _original)
     _recorders.clear()
 
 

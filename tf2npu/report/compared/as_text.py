@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npu_formats.escape import visible
 from tf2npu.report.compared.comparison import REASONS, Comparison, Work, by_reason, grouped
 from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
-from tf2npu.report.escape import visible
 from tf2npu.report.formats.as_text import Line, place
 from tf2npu.report.languages.language import catalogue
 

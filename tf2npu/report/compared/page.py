@@ -10,10 +10,10 @@ from typing import Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
+from npu_formats.escape import visible
 from tf2npu import report
 from tf2npu.report.compared.comparison import REASONS, Comparison, Group, Work, by_reason, grouped
 from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
-from tf2npu.report.escape import visible
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.html.code_table import seen, told
 from tf2npu.report.html.content_policy import hash_source

@@ -7,8 +7,8 @@ import re
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 
+from npu_formats.near_names import near_names
 from tf2npu.api_support.table import Api, not_simulated, not_simulated_part, qualified, shown, signatures, table
-from tf2npu.near_names import near_names
 from tf2npu.rules import Example, all_rules
 
 _SELF = re.compile(r"^\((?:self|cls)(?:, /)?(?:, )?")

@@ -11,8 +11,8 @@ import xml.etree.ElementTree as xml
 from collections.abc import Iterator
 from typing import Any
 
+from npu_formats.escape import ODD, for_xml, visible
 from tf2npu.findings import Finding, Level, Status
-from tf2npu.report.escape import ODD, for_xml, visible
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.model.baseline import fingerprints
 from tf2npu.report.model.report import FileReport, Report

@@ -10,7 +10,7 @@ import csv
 import io
 from collections.abc import Iterator
 
-from tf2npu.report.escape import visible_lines
+from npu_formats.escape import visible_lines
 from tf2npu.report.formats.tables import Cell, findings
 from tf2npu.report.model.report import Report
 

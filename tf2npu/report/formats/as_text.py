@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
+from npu_formats.escape import visible
 from tf2npu.findings import Finding, Level
-from tf2npu.report.escape import visible
 from tf2npu.report.languages.language import catalogue
 from tf2npu.report.model.apis import sentence
 from tf2npu.report.model.counts import counted_findings, n_places

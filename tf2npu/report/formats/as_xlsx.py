@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
-from tf2npu.report.escape import for_xml, visible_lines
+from npu_formats.escape import for_xml, visible_lines
 from tf2npu.report.formats.render_context import View, page_name
 from tf2npu.report.formats.tables import Cell, Row, Table, summary, tables
 from tf2npu.report.languages.language import catalogue

@@ -7,8 +7,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from npu_formats.escape import ODD, visible
 from tf2npu.findings import FileResult, Status
-from tf2npu.report.escape import ODD, visible
 
 _QUOTED = re.compile(rb'[\x00-\x1f\x7f"\\]')
 _QUOTED_WITH_ALL_BEYOND_ASCII = re.compile(rb'[\x00-\x1f\x7f-\xff"\\]')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from tf2npu.report.escape import visible, visible_lines
+from npu_formats.escape import visible, visible_lines
 
 _RUN_OF_TICKS = re.compile("`+")
 # Our own messages mark code with backticks. Other runs of ASCII go into code where Markdown or GitHub would make something of

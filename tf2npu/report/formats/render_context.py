@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from npu_formats.whole_number import whole_number
 from tf2npu.findings import Finding, Verdict
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.languages.language import Catalogue, catalogue
@@ -20,7 +21,6 @@ from tf2npu.report.runs.seen_apis import SeenApis
 from tf2npu.report.work.decisions import Decision, decisions, optional
 from tf2npu.report.work.entry_scripts import Entry, entries
 from tf2npu.rules.engine.repeated_findings import other_places
-from tf2npu.whole_number import whole_number
 
 _DIGITS = 12
 """Hexadecimal digits of a fingerprint in an anchor: of the findings of one file no two share them."""

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from npu_formats.escape import visible
 from tf2npu.file_findings import FILE_FINDINGS
-from tf2npu.report.escape import visible
 from tf2npu.report.languages.language import Catalogue, catalogue, warn_of_english
 from tf2npu.rules import Example, Rule, all_rules, rule_parts
 from tf2npu.rules.plugins import PLUGIN_IDS

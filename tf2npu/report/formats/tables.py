@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from npu_formats.whole_number import whole_number
 from tf2npu.findings import Finding, Level
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.languages.language import catalogue
@@ -16,7 +17,6 @@ from tf2npu.report.model.rule_facts import RuleTexts
 from tf2npu.report.runs.evidence import Proofs
 from tf2npu.report.runs.run_texts import lines as run_lines
 from tf2npu.report.work.decisions import decisions
-from tf2npu.whole_number import whole_number
 
 Cell = str | int | float | None
 """What stands in a field: a text of any characters, a number, or nothing."""

@@ -14,10 +14,10 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from npu_formats.console import console
+from npu_formats.escape import visible
 from tf2npu.findings import Level
-from tf2npu.report.escape import visible
 from tf2npu.report.formats.as_text import LABEL_STYLES, STYLES, place
-from tf2npu.report.formats.console import console
 from tf2npu.report.languages.language import Catalogue, catalogue
 from tf2npu.report.model.apis import sentence
 from tf2npu.report.model.counts import n_places

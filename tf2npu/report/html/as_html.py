@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from tf2npu.report.escape import ODD, visible
+from npu_formats.escape import ODD, visible
 from tf2npu.report.formats.render_context import View, page_name
 from tf2npu.report.formats.rule_list import told_when_done
 from tf2npu.report.html.code_table import seen, told

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
-from tf2npu.report.escape import ODD, code_point
+from npu_formats.escape import ODD, code_point
 from tf2npu.report.html.highlight import Piece, highlight, highlight_ranges
 from tf2npu.report.languages.language import Catalogue
 from tf2npu.report.model.aligned import Comparison, Row, compare

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tf2npu.report.escape import visible
+from npu_formats.escape import visible
 from tf2npu.report.formats.render_context import View
 from tf2npu.report.html.decision_cards import Card, lines_of
 from tf2npu.report.html.listing import calls, script_json, shortened

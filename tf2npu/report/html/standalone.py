@@ -14,19 +14,23 @@ import tf2npu
 from tf2npu import report
 from tf2npu.report.html.content_policy import page_policy
 
-_REPORT_CSS = Path(report.__file__).parent / "htmlfiles" / "assets" / "report.css"
+_FILES = Path(report.__file__).parent / "htmlfiles"
+_REPORT_CSS = _FILES / "assets" / "report.css"
+VIRTUAL_TABLE = _FILES / "virtual_table.js"
+"""The script of tables with more rows than a document holds."""
 
 
-def standalone_environment(name: str, folders: Sequence[Path]) -> Environment:
+def standalone_environment(name: str, folders: Sequence[Path], libraries: Sequence[Path] = ()) -> Environment:
     """Templates that find `policy`, `style`, `script` and `version`.
 
     name: of the style and of the script, without their endings.  folders: of templates; the first has style and script, too.
+    libraries: scripts that stand before it.
     """
     environment = Environment(
         loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     style = _REPORT_CSS.read_text(encoding="utf-8") + (folders[0] / f"{name}.css").read_text(encoding="utf-8")
-    script = (folders[0] / f"{name}.js").read_text(encoding="utf-8")
+    script = "".join(path.read_text(encoding="utf-8") for path in (*libraries, folders[0] / f"{name}.js"))
     environment.globals |= {
         "policy": page_policy(style, script), "style": Markup(style), "script": Markup(script), "version": tf2npu.__version__,
     }  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.sites import Call, Site, written_out
 
 _PROTO = "tensorflow.ConfigProto()"
@@ -81,12 +81,10 @@ def session_options(site: Site) -> None:
         site.unsupported(message, f"{site.source(site.node)} = {config}.OFF" if config.endswith("RewriterConfig") else "")
 
 
-@rule(
-    id="NPU712",
-    title="Session options that the NPU overrides",
+@part_of(
+    session_options,
     matches=("tensorflow.ConfigProto",),
     why="There is no GPU to hide: what keeps a session off the GPU does not keep it off the NPU.",
-    done_when=_DONE_WHEN,
     source="device_count of tf.ConfigProto, TensorFlow 1.15; use_off_line of the NPU's session options",
     examples=(
         Example.same("c = tf.ConfigProto(device_count={'GPU': 0})", level="info"),

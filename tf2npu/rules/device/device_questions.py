@@ -7,7 +7,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.sites import Call, Site
 
 _DEVICE_LISTS = (
@@ -16,32 +16,15 @@ _DEVICE_LISTS = (
 )
 
 
-_DONE_WHEN = (
-    "The script starts where there is no GPU: `tf2npu run` passes this line, and takes the branch that is meant for the NPU."
-)
-
-
 @rule(
     id="NPU919",
     title="Device list helper",
-    on="reference",
+    on=("call", "reference"),
     matches=_DEVICE_LISTS,
     why="Code that counts GPUs finds none on an NPU host and may take another path.",
-    done_when=_DONE_WHEN,
-    source="tf.config of TensorFlow 1.15",
-    examples=(
-        Example.same(
-            "f = tf.config.experimental.list_physical_devices", level="info", write="n_gpus = 0  # an NPU host has none"
-        ),
-        Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
+    done_when=(
+        "The script starts where there is no GPU: `tf2npu run` passes this line, and takes the branch that is meant for the NPU."
     ),
-)
-@rule(
-    id="NPU919",
-    title="Device list helper",
-    matches=_DEVICE_LISTS,
-    why="Code that counts GPUs finds none on an NPU host and may take another path.",
-    done_when=_DONE_WHEN,
     source="tf.config of TensorFlow 1.15",
     examples=(
         Example.same(
@@ -54,6 +37,10 @@ _DONE_WHEN = (
             write="gpus = []  # an NPU host has none",
         ),
         Example.same("def list_local_devices():\n    return [1]\nn = len(list_local_devices())", note="the user's own"),
+        Example.same(
+            "f = tf.config.experimental.list_physical_devices", level="info", write="n_gpus = 0  # an NPU host has none"
+        ),
+        Example.same("def check_available_gpus():\n    return [1]\ng = check_available_gpus()", note="the user's own"),
     ),
 )
 def device_list(site: Site) -> None:
@@ -67,12 +54,9 @@ _GPU_QUESTIONS = tuple(
 )
 
 
-@rule(
-    id="NPU919",
-    title="Device list helper",
+@part_of(
+    device_list,
     matches=_GPU_QUESTIONS,
-    why="Code that counts GPUs finds none on an NPU host and may take another path.",
-    done_when=_DONE_WHEN,
     source="tf.test of TensorFlow 1.15",
     examples=(
         Example.same("if tf.test.is_gpu_available():\n    x = f(x)", level="info"),

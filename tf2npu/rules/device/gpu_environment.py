@@ -5,28 +5,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
 from tf2npu.scanner.sites import Call, Site
 
-_TITLE = "GPU settings in the environment"
-_WHY = "CUDA's variables choose no NPU, and XLA must not compile what goes to the NPU."
-_SOURCE = "ASCEND_DEVICE_ID of the TensorFlow adapter; TF_XLA_FLAGS of TensorFlow 1.15"
 _HIDDEN = ("", "-1")
 _HEAD = "import os\nimport tensorflow as tf\n"
 
 
-_DONE_WHEN = "os.environ does not hold the variable when the session is opened."
-
-
 @rule(
     id="NPU955",
-    title=_TITLE,
+    title="GPU settings in the environment",
     matches=SETTERS,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="CUDA's variables choose no NPU, and XLA must not compile what goes to the NPU.",
+    done_when="os.environ does not hold the variable when the session is opened.",
+    source="ASCEND_DEVICE_ID of the TensorFlow adapter; TF_XLA_FLAGS of TensorFlow 1.15",
     examples=(
         Example.same(f"{_HEAD}os.environ.setdefault('CUDA_VISIBLE_DEVICES', '0')", level="info"),
         Example.same(f"{_HEAD}os.environ.update(TF_XLA_FLAGS='--tf_xla_auto_jit=2')", level="manual"),
@@ -39,14 +33,10 @@ def gpu_environment_by_call(call: Call) -> None:
         _report(call, name, value)
 
 
-@rule(
-    id="NPU955",
-    title=_TITLE,
+@part_of(
+    gpu_environment_by_call,
     on="reference",
     matches=("os.environ",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = FLAGS.gpu", level="info"),
         Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = '-1'", note="hides them", level="info"),

@@ -8,7 +8,7 @@ import libcst as cst
 import libcst.matchers as m
 
 from tf2npu.rules import hooks
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import imported_names, is_guarded, takes_part
 from tf2npu.scanner.sites import Site
 
@@ -19,10 +19,6 @@ _LIBRARIES = {
 }
 _HINT = re.compile(rb"\b(?:" + "|".join(_LIBRARIES).encode() + rb")\b|['\"](?:obs|s3)://")
 _PATH = re.compile(r"obs://[^\s{}%]", re.IGNORECASE)
-_TITLE = "Of the vendor's cloud"
-_WHY = "The cloud's images have it and no package index does, so the import, or the first look at the path, ends a run elsewhere."
-_DONE_WHEN = "`tf2npu run` passes this line on a machine outside of the cloud."
-_SOURCE = "documentation of the vendor's cloud: MoXing, a part of its images; scripts of its model zoo that copy from obs://"
 
 
 @hooks.before_file
@@ -33,11 +29,14 @@ def mentions_cloud(data: bytes) -> bool:
 
 @rule(
     id="NPU984",
-    title=_TITLE,
+    title="Of the vendor's cloud",
     on="import",
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why=(
+        "The cloud's images have it and no package index does, so the import, or the first look at the path, "
+        "ends a run elsewhere."
+    ),
+    done_when="`tf2npu run` passes this line on a machine outside of the cloud.",
+    source="documentation of the vendor's cloud: MoXing, a part of its images; scripts of its model zoo that copy from obs://",
     examples=(
         Example.same(
             "import moxing as mox\nimport tensorflow as tf\nmox.file.copy_parallel(a, b)",
@@ -68,13 +67,9 @@ def cloud_library(site: Site) -> None:
         )
 
 
-@rule(
-    id="NPU984",
-    title=_TITLE,
+@part_of(
+    cloud_library,
     on="module",
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("d = tf.data.TFRecordDataset('obs://bucket/a.tfrecord')", level="info"),
         Example.same("d = tf.data.TFRecordDataset('/data/a.tfrecord')", note="a path of this machine"),

@@ -6,29 +6,23 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
 from tf2npu.rules.facts.old_libraries import takes_part
 from tf2npu.scanner.sites import Call, Site
 
-_TITLE = "Cluster in TF_CONFIG"
-_WHY = "NPUs are told of each other by the rank table, and NPURunConfig takes a cluster only together with parameter servers."
-_SOURCE = "npu_bridge.estimator.npu.npu_config.NPURunConfig(distribute, mix_compile_mode); RANK_ID and RANK_SIZE of the adapter"
 _HEAD = "import json\nimport os\nimport tensorflow as tf\n"
-
-
-_DONE_WHEN = "With no TF_CONFIG in the environment `tf2npu run` comes to the first step of the training."
 
 
 @rule(
     id="NPU423",
-    title=_TITLE,
+    title="Cluster in TF_CONFIG",
     once=True,
     matches=SETTERS,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="NPUs are told of each other by the rank table, and NPURunConfig takes a cluster only together with parameter servers.",
+    done_when="With no TF_CONFIG in the environment `tf2npu run` comes to the first step of the training.",
+    source="npu_bridge.estimator.npu.npu_config.NPURunConfig(distribute, mix_compile_mode); RANK_ID and RANK_SIZE of the adapter",
     examples=(
         Example.same(f"{_HEAD}os.environ.setdefault('TF_CONFIG', json.dumps(cluster))", level="manual"),
         Example.same(f"{_HEAD}os.environ.update(TF_CONFIG='{{}}')", note="no cluster"),
@@ -40,15 +34,10 @@ def cluster_by_call(call: Call) -> None:
         _report(call, name, value)
 
 
-@rule(
-    id="NPU423",
-    title=_TITLE,
-    once=True,
+@part_of(
+    cluster_by_call,
     on="reference",
     matches=("os.environ",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same(
             f"{_HEAD}os.environ['TF_CONFIG'] = json.dumps({{'cluster': {{'worker': hosts}}, 'task': task}})",

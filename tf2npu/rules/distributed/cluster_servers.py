@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.asked_distribution import to_convert
 from tf2npu.rules.facts.cluster_programs import is_cluster_program
 from tf2npu.rules.facts.constant_values import integer_of, text_of
@@ -81,14 +81,9 @@ _WRITE = (
 )
 
 
-@rule(
-    id="NPU956",
-    title="Server of a cluster",
-    once=True,
+@part_of(
+    cluster_server,
     matches=("tensorflow.train.SyncReplicasOptimizer",),
-    why=_SERVERS_WHY,
-    done_when=_DONE_WHEN,
-    source=_SERVERS_SOURCE,
     examples=(
         Example.same(_SERVER + "opt = tf.train.SyncReplicasOptimizer(make(), 4)", note="one more place", level="unsupported"),
         Example.same("server = mylib.Server(c)\nopt = mylib.SyncReplicasOptimizer(o)", note="not TensorFlow's"),
@@ -101,14 +96,9 @@ def cluster_optimizer(call: Call) -> None:
         call.unsupported(_of_cluster(call))
 
 
-@rule(
-    id="NPU956",
-    title="Server of a cluster",
-    once=True,
+@part_of(
+    cluster_server,
     matches=("tensorflow.train.replica_device_setter",),
-    why=_SERVERS_WHY,
-    done_when=_DONE_WHEN,
-    source=_SERVERS_SOURCE,
     examples=(
         Example.same(
             "with tf.device(tf.train.replica_device_setter(cluster=c)):\n    v = f()",
@@ -175,9 +165,8 @@ def sync_replicas(call: Call) -> None:
         )
 
 
-@rule(
-    id="NPU956",
-    title="Server of a cluster",
+@part_of(
+    cluster_server,
     matches=("tensorflow.Session", "tensorflow.InteractiveSession"),
     why="A session with a target runs in the process that listens there, not in this one, which has the NPU.",
     done_when="The summary of `tf2npu run` counts this session's runs on the device.",

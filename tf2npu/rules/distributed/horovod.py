@@ -8,7 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Level
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.tf_distribute import RANKS_AGREE
 from tf2npu.rules.facts.load_time import start_when_loaded
 from tf2npu.rules.facts.npu_start import at_exit, bracket_entry, start_lines, wants_keras_session, wants_resources
@@ -100,12 +100,9 @@ def rank_reference(site: Site) -> None:
         site.fixed("Rank and size come from the NPU's collectives.")
 
 
-@rule(
-    id="NPU402",
-    title="Horovod ranks",
+@part_of(
+    rank_reference,
     matches=names_of(*RANKS),
-    why=WHY,
-    source=SOURCE,
     examples=(
         Example(
             "import tensorflow as tf\nimport horovod.tensorflow as hv\nlr = 0.1 * hv.size()",
@@ -195,15 +192,7 @@ def _start_here(call: Call, message: str) -> None:
     return call.fixed(message)
 
 
-@rule(
-    id="NPU403",
-    title="Horovod start and end",
-    on="module",
-    why="The NPU's resources are started before anything else in the entry script and released at its end.",
-    done_when=_RANKS_START,
-    source="npu_bridge.npu_init.init_resource, shutdown_resource, close_session",
-    examples=(),
-)
+@part_of(init_and_shutdown, on="module")
 def resources(site: Site) -> None:
     """Starts the NPU's resources in the entry script and releases them whatever happens."""
     script = site.script
@@ -265,13 +254,9 @@ def optimizer_and_broadcast_named(site: Site) -> None:
         site.manual(advice)
 
 
-@rule(
-    id="NPU404",
-    title="Horovod optimizer and broadcast",
+@part_of(
+    optimizer_and_broadcast_named,
     matches=names_of(*_WRAPPERS),
-    why=WHY,
-    done_when=RANKS_AGREE,
-    source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper, NPUBroadcastGlobalVariablesHook",
     examples=(
         Example(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nopt = hvd.DistributedOptimizer(opt)",

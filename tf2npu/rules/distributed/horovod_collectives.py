@@ -5,8 +5,9 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.config import Config
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
+from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.sites import Call, Site
 
 # What does at once what the functions for Keras do, which run their op themselves.
@@ -19,7 +20,6 @@ _WHICH = "An op, or with Horovod for Keras its value: see npu_allreduce, hccl_op
 _REMOVED = ("compression", "device_dense", "device_sparse")
 
 
-_DONE_WHEN = "Print a sum of the variables after ten steps of `tf2npu run --devices 2`: both ranks print the same number."
 _WITHOUT_HOROVOD = "No line calls Horovod any more, and `tf2npu run --devices 2` comes to the end of the script."
 
 
@@ -71,7 +71,7 @@ def collectives(call: Call) -> None:
 
 
 def _n_positional(call: Call) -> int:
-    return sum(arg.keyword is None for arg in call.args)
+    return len(positional_args(call))
 
 
 def _is_reduced_otherwise(call: Call) -> bool:
@@ -146,7 +146,7 @@ def _drop_name(call: Call) -> None:
     on="reference",
     matches=names_of("broadcast_global_variables"),
     why=WHY,
-    done_when=_DONE_WHEN,
+    done_when="Print a sum of the variables after ten steps of `tf2npu run --devices 2`: both ranks print the same number.",
     source="npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank), for the trainable variables",
     examples=(
         Example(
@@ -162,13 +162,9 @@ def broadcast_of_all_passed_on(site: Site) -> None:
     _broadcast_all(site, site.node)
 
 
-@rule(
-    id="NPU407",
-    title="Horovod broadcast of all variables",
+@part_of(
+    broadcast_of_all_passed_on,
     matches=names_of("broadcast_global_variables"),
-    why=WHY,
-    done_when=_DONE_WHEN,
-    source="npu_bridge.estimator.npu.npu_hook.broadcast_global_variables(root_rank), for the trainable variables",
     examples=(
         Example(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\nsess.run(hvd.broadcast_global_variables(root_rank=0))",
@@ -276,13 +272,9 @@ def without_counterpart(site: Site) -> None:
     _advise(site)
 
 
-@rule(
-    id="NPU406",
-    title="Horovod without a counterpart",
+@part_of(
+    without_counterpart,
     matches=names_of(*_ADVICE, *_BUILDS),
-    why=WHY,
-    done_when=_WITHOUT_HOROVOD,
-    source=f"{SOURCE}; hccl_ops.all_to_all_v; horovod.tensorflow 0.20 for alltoall",
     examples=(
         Example.same(
             "import tensorflow as tf\nimport horovod.tensorflow as hvd\ny = hvd.alltoall(x)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.horovod import HVD, is_on, names_of
 from tf2npu.rules.facts.load_time import is_guarded_start, runs_when_loaded, start_when_loaded, starts_when_loaded
 from tf2npu.scanner.sites import Call
@@ -12,9 +12,6 @@ from tf2npu.scanner.sites import Call
 _RANKS = ("get_rank_id", "get_rank_size", "get_local_rank_id", "get_local_rank_size", "create_group")
 _REMEMBERED = ("get_npu_rank_id", "get_npu_rank_size", "get_npu_local_rank_id", "get_npu_local_rank_size")
 _STARTS = ("initialize_system", "init_resource", "npu_resource_init", "NPUInit")
-
-
-_DONE_WHEN = "The ranks of `tf2npu run --devices 2` pass this line and print 0 and 1."
 
 
 @rule(
@@ -25,7 +22,7 @@ _DONE_WHEN = "The ranks of `tf2npu run --devices 2` pass this line and print 0 a
         *(f"hccl.manage.api.{name}" for name in _RANKS),
     ),
     why="HCCL knows its ranks only after npu_ops.initialize_system() was run; before, the call fails.",
-    done_when=_DONE_WHEN,
+    done_when="The ranks of `tf2npu run --devices 2` pass this line and print 0 and 1.",
     source="TensorFlow adapter porting guide: order of get_rank_id and initialisation",
     examples=(
         Example.same(
@@ -56,12 +53,10 @@ def rank_before_start(call: Call) -> None:
         )
 
 
-@rule(
-    id="NPU938",
-    title="Rank asked for before the start",
+@part_of(
+    rank_before_start,
     matches=names_of("rank", "size", "local_rank", "local_size"),
     why="The NPU's ranks are known once its resources are started, which the entry script does behind its imports.",
-    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.init_resource, get_npu_rank_id, get_npu_rank_size",
     examples=(
         Example(

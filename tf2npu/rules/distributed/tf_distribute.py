@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.script_kinds import is_unit_test
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.estimator_names import CANNED
@@ -151,13 +151,11 @@ def _trains_keras(call: Call) -> bool:
     return False
 
 
-@rule(
-    id="NPU411",
-    title="Distribution strategy",
+@part_of(
+    strategy,
     on="reference",
     matches=(*_REPLACED, *_UNSUPPORTED),
     why="A class that is passed on is called somewhere else, where nothing tells which strategy it makes.",
-    done_when=RANKS_AGREE,
     source="npu_bridge.estimator.npu.npu_strategy.NPUStrategy",
     examples=(
         Example.same("kinds = {'mirrored': tf.distribute.MirroredStrategy}\ns = kinds[k]()", config=_TF, level="manual"),
@@ -178,6 +176,7 @@ def strategy_class(site: Site) -> None:
 @rule(
     id="NPU412",
     title="Distributed optimizer",
+    once=True,
     matches=OPTIMIZERS,
     why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
     source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
@@ -285,13 +284,11 @@ def hooks(call: Call) -> None:
     return _append(call, call.arg("hooks", _HOOKS[call.name]), "hooks", "npu_hooks_append")
 
 
-@rule(
-    id="NPU415",
-    title="Hooks of distributed training",
+@part_of(
+    hooks,
     on="unknown_method",
     matches=("train",),
-    why="All ranks must start from the same variables; a hook broadcasts those of rank 0.",
-    source="npu_bridge.npu_init.npu_hooks_append",
+    done_when="",
     examples=(Example.same("def f(m):\n    m.train(g)", note="what m is, is not known", config=_TF, level="info"),),
 )
 def unknown_train(call: Call) -> None:
@@ -372,12 +369,11 @@ def compile_(call: Call) -> None:
         call.fixed("Gradients are averaged over the ranks.")
 
 
-@rule(
-    id="NPU416",
-    title="Callbacks of distributed training",
+@part_of(
+    callbacks,
     on="unknown_method",
     matches=("fit", "fit_generator"),
-    why="All ranks must start from the same variables; a callback broadcasts those of rank 0.",
+    done_when="",
     source="npu_bridge.npu_init.npu_callbacks_append; tf.keras.Model.fit of TensorFlow 1.15",
     examples=(Example.same("def f(m):\n    m.fit(x, y)", note="what m is, is not known", config=_TF, level="info"),),
 )

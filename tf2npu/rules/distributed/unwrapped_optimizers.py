@@ -7,8 +7,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
-from tf2npu.rules.base import Example, rule
-from tf2npu.rules.distributed.tf_distribute import OPTIMIZERS, RANKS_AGREE, is_on
+from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.distributed.tf_distribute import OPTIMIZERS, RANKS_AGREE, is_on, optimizer
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
 
@@ -30,15 +30,11 @@ CANNED_OPTIMIZERS |= {
 }
 
 
-@rule(
-    id="NPU412",
-    title="Distributed optimizer",
-    once=True,
+@part_of(
+    optimizer,
     on="reference",
     matches=(*OPTIMIZERS, *_BASES),
-    why="Every rank computes gradients of its own data; they have to be averaged before they are applied.",
     done_when=RANKS_AGREE,
-    source="npu_bridge.npu_init.npu_distributed_optimizer_wrapper",
     examples=(
         Example.same("kinds = {'adam': tf.train.AdamOptimizer}\nopt = kinds[name](0.1)", config=_TF, level="manual"),
         Example.same("class Mine(tf.train.Optimizer):\n    pass", config=_TF, level="manual"),
@@ -93,12 +89,10 @@ def _is_made_inside(call: Call, name: str, position: int) -> bool:
     return value is None or isinstance(value, cst.SimpleString) or call.resolve(value) == "None"
 
 
-@rule(
-    id="NPU418",
-    title="Optimizer given by its name",
+@part_of(
+    canned_optimizer,
     matches=("tensorflow.contrib.layers.optimize_loss",),
     why="The optimizer is made inside the function, where its gradients cannot be averaged over the ranks.",
-    done_when=RANKS_AGREE,
     source="tf.contrib.layers.optimize_loss of TensorFlow 1.15",
     examples=(
         Example.same(

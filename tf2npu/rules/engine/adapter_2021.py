@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
-from tf2npu.rules.facts.session_config_2021 import CONFIG_ENTRY
+from tf2npu.rules.facts.sessions.session_config_2021 import CONFIG_ENTRY
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site

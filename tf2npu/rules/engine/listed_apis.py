@@ -9,14 +9,14 @@ from typing import Any
 
 import libcst as cst
 
+from npu_formats.near_names import near_names
 from tf2npu.api_support.table import Api, shown, table
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
-from tf2npu.near_names import near_names
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
-from tf2npu.rules.facts.input_pipeline import in_pipeline
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.notebook_path import is_notebook

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.estimator_plan import estimator_plan, parameter, removed_from_copy
-from tf2npu.rules.facts.wrapped_run_config import is_wrapped, number_of_self, wrap_run_config
+from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.positional_args import positional_args
+from tf2npu.rules.facts.sessions.estimator_plan import estimator_plan, parameter, removed_from_copy
+from tf2npu.rules.facts.sessions.wrapped_run_config import is_wrapped, number_of_self, wrap_run_config
 from tf2npu.scanner.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, TPU_ESTIMATOR
 from tf2npu.scanner.sites import Call
 
@@ -111,7 +112,7 @@ def _wrap(call: Call, config: cst.Arg, left: str) -> None:
 
 def _name_fifth(call: Call) -> None:
     """The fifth parameter of NPUEstimator is another one, so a fifth positional gets its name."""
-    positionals = [arg for arg in call.args if arg.keyword is None]
+    positionals = positional_args(call)
     for arg, name in zip(positionals[4:], _ESTIMATOR_PARAMETERS[4:], strict=False):
         call.rename_keyword(arg, name)
 
@@ -167,12 +168,10 @@ def run_config(call: Call) -> None:
         call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
 
 
-@rule(
-    id="NPU202",
-    title="RunConfig",
+@part_of(
+    run_config,
     matches=(f"{RUN_CONFIG}().replace",),
     why="What the NPU does not have must not come back by a changed copy of the config.",
-    done_when=_RUNS_WITH_THE_CONFIG,
     source="tf.estimator.RunConfig.replace of TensorFlow 1.15",
     examples=(
         Example(

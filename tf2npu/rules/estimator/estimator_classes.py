@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.estimator.estimator import canned_estimator, estimator, tpu_estimator
+from tf2npu.rules.facts.sessions.wrapped_run_config import number_of_self, wrap_run_config
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.rules.facts.wrapped_run_config import number_of_self, wrap_run_config
 from tf2npu.scanner.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, TPU_ESTIMATOR
 from tf2npu.scanner.sites import Call, Site
 
@@ -32,16 +33,11 @@ def _gives_config(site: Site, statement: cst.CSTNode) -> bool:
     return any(site.script.name_of(node.func, scope) == f"{site.name}.__init__" for node, scope in inside)
 
 
-_DONE_WHEN = "The summary of `tf2npu run` counts the Estimator's runs on the device, and names no session on TensorFlow."
-
-
-@rule(
-    id="NPU201",
-    title="Estimator",
+@part_of(
+    estimator,
     on="reference",
     matches=(ESTIMATOR,),
     why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
-    done_when=_DONE_WHEN,
     source="npu_bridge.estimator.npu.npu_estimator.NPUEstimator",
     examples=(
         Example.same("make = tf.estimator.Estimator if plain else Mine", note="called elsewhere", level="manual"),
@@ -57,14 +53,11 @@ def estimator_reference(site: Site) -> None:
         site.manual(_EXTENDED if isinstance(statement, cst.ClassDef) else _PASSED_ON)
 
 
-@rule(
-    id="NPU203",
-    title="Canned Estimator",
+@part_of(
+    canned_estimator,
     on="reference",
     matches=tuple(CANNED),
     why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
-    done_when=_DONE_WHEN,
-    source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example.same("kinds = {'dnn': tf.estimator.DNNClassifier}\ne = kinds[k](config=c)", note="one is chosen", level="manual"),
         Example.same("ok = isinstance(e, tf.estimator.DNNClassifier)", note="only asked for"),
@@ -79,14 +72,11 @@ def canned_reference(site: Site) -> None:
         site.manual(_EXTENDED if isinstance(statement, cst.ClassDef) else _CHOSEN)
 
 
-@rule(
-    id="NPU204",
-    title="TPUEstimator",
+@part_of(
+    tpu_estimator,
     on="reference",
     matches=(TPU_ESTIMATOR,),
     why="A class kept in a variable or passed on is called somewhere else, with a config that cannot be checked here.",
-    done_when=_DONE_WHEN,
-    source="tf.estimator.tpu.TPUEstimator of TensorFlow 1.15; npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example.same("kinds = {'tpu': tf.contrib.tpu.TPUEstimator}\ne = kinds[k](fn)", note="one is chosen", level="manual"),
         Example.same("class My(tf.contrib.tpu.TPUEstimator):\n    pass", note="extended", level="manual"),
@@ -105,7 +95,7 @@ def tpu_reference(site: Site) -> None:
     title="Subclass of Estimator",
     matches=tuple(f"{name}.__init__" for name in _CONFIG_OF_BASE),
     why="The base class makes the sessions; the config it gets must put them on the NPU.",
-    done_when=_DONE_WHEN,
+    done_when="The summary of `tf2npu run` counts the Estimator's runs on the device, and names no session on TensorFlow.",
     source="npu_bridge.npu_init.npu_run_config_init",
     examples=(
         Example(

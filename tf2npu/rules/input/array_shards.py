@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 from tf2npu.config import Config
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.script_kinds import is_test_script
+from tf2npu.rules.input.shards import missing_shard
 from tf2npu.scanner.sites import Call
 
 _TF = Config(distributed="tf", select=frozenset({"NPU604"}))
@@ -16,12 +17,9 @@ _MODEL = "m = tf.keras.Model(i, o)\n"
 _BY_RANK = re.compile(r"rank|shard", re.IGNORECASE)
 
 
-@rule(
-    id="NPU604",
-    title="Shards where there are none",
+@part_of(
+    missing_shard,
     matches=("tensorflow.keras.Model().fit", "tensorflow.keras.Sequential().fit"),
-    why="With several NPUs every rank would train on the same data in the same order, or on copies of it.",
-    done_when="Print the first example of each batch with `tf2npu run --devices 2`: the two ranks print different ones.",
     source="tf.keras.Model.fit(x, y, ...) of TensorFlow 1.15, where y comes with arrays only; TensorFlow adapter porting guide",
     examples=(
         Example.same(f"{_MODEL}m.fit(x, y, epochs=3)", level="manual", config=_TF),

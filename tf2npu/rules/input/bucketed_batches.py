@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
+from tf2npu.rules.input.fixed_batches import drop_remainder
 from tf2npu.scanner.sites import Call
 
 
-@rule(
-    id="NPU601",
-    title="drop_remainder",
+@part_of(
+    drop_remainder,
     matches=("tensorflow.data.experimental.bucket_by_sequence_length",),
     why="The NPU compiles the graph anew for each shape: a bucket needs one length and one number of examples.",
-    done_when="The summary of `tf2npu run` tells 0 new shapes for an epoch of training.",
     source="tf.data.experimental.bucket_by_sequence_length of TensorFlow 1.15; TensorFlow adapter porting guide: static shapes",
     examples=(
         Example.same(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.config import Config
-from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.dataset_context import (
+from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.pipelines.dataset_context import (
     Context,
     context_of,
     feeds_evaluation,
@@ -14,7 +14,7 @@ from tf2npu.rules.facts.dataset_context import (
     is_named_for_evaluation,
     smallest_size,
 )
-from tf2npu.rules.facts.dataset_feeds import fed_element
+from tf2npu.rules.facts.pipelines.dataset_feeds import fed_element
 from tf2npu.scanner.sites import Call
 
 _DATASET = "tensorflow.data.Dataset()"
@@ -24,8 +24,6 @@ _POSITION = {
     "tensorflow.data.experimental.map_and_batch": 3,
 }
 _VARIABLES = ("tensorflow.Variable()", "tensorflow.get_variable()")
-_WHY = "The NPU compiles a graph for fixed shapes, once more for a smaller last batch, and anew for each shape that varies."
-_SOURCE = "TensorFlow adapter porting guide: drop_remainder; tf.data.Dataset.batch of TensorFlow 1.15"
 _EVALUATION = (
     "This batch feeds evaluation or prediction: dropping the last, smaller batch would lose examples. "
     "Choose a batch size that divides their number, or pad the data and drop what the padding gives: "
@@ -46,16 +44,13 @@ _UNPROVEN = (
 )
 
 
-_DONE_WHEN = "The summary of `tf2npu run` tells 0 new shapes for an epoch of training."
-
-
 @rule(
     id="NPU601",
     title="drop_remainder",
     matches=tuple(_POSITION),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="The NPU compiles a graph for fixed shapes, once more for a smaller last batch, and anew for each shape that varies.",
+    done_when="The summary of `tf2npu run` tells 0 new shapes for an epoch of training.",
+    source="TensorFlow adapter porting guide: drop_remainder; tf.data.Dataset.batch of TensorFlow 1.15",
     examples=(
         Example(
             "ds = tf.data.Dataset.range(9).repeat().batch(4)",
@@ -169,14 +164,10 @@ def _said(context: Context) -> str:
     return "Training batches all have one size; drop_remainder=True leaves out the last, smaller batch of the data."
 
 
-@rule(
-    id="NPU601",
-    title="drop_remainder",
+@part_of(
+    drop_remainder,
     on="unknown_method",
     matches=("batch",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("def f(d):\n    return d.batch(32)", note="what d is, is not known here", level="info"),
         Example.same("def f(pred_ds):\n    return pred_ds.batch(8)", note="predictions must not be lost", level="info"),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.open_sessions import is_session_open
+from tf2npu.rules.facts.sessions.open_sessions import is_session_open
 from tf2npu.scanner.sites import Call
-
-_DONE_WHEN = "`tf2npu run` reads all data with its processes, and comes to the end."
 
 
 @rule(
@@ -17,7 +15,7 @@ _DONE_WHEN = "`tf2npu run` reads all data with its processes, and comes to the e
     title="Forked processes",
     matches=("os.fork", "multiprocessing.set_start_method", "multiprocessing.get_context"),
     why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
-    done_when=_DONE_WHEN,
+    done_when="`tf2npu run` reads all data with its processes, and comes to the end.",
     source="TensorFlow adapter porting guide: start method forkserver for data processes",
     examples=(
         Example.same(
@@ -51,12 +49,9 @@ _JOBLIB = ("joblib.Parallel", "joblib.parallel_backend", "sklearn.externals.jobl
 _OTHER_METHOD = re.compile(r"set_start_method\(\s*['\"](?:forkserver|spawn)|mp_context\s*=")
 
 
-@rule(
-    id="NPU952",
-    title="Forked processes",
+@part_of(
+    forked_process,
     matches=(*_WITH_FORK, *_JOBLIB),
-    why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
-    done_when=_DONE_WHEN,
     source="TensorFlow adapter porting guide: start method forkserver for data processes; multiprocessing of Python 3.13",
     examples=(
         Example.same(
@@ -103,14 +98,11 @@ def processes_in_session(call: Call) -> None:
 _KERAS_RUNS = ("fit", "fit_generator", "evaluate", "evaluate_generator", "predict", "predict_generator")
 
 
-@rule(
-    id="NPU952",
-    title="Forked processes",
+@part_of(
+    forked_process,
     matches=tuple(
         f"{model}().{name}" for model in ("tensorflow.keras.Model", "tensorflow.keras.Sequential") for name in _KERAS_RUNS
     ),
-    why="A process that is forked while a device is open holds half of its state, and hangs or dies.",
-    done_when=_DONE_WHEN,
     source="tf.keras of TensorFlow 1.15: a pool of processes reads the data of a generator",
     examples=(
         Example.same(

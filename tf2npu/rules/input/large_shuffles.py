@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.large_shuffles import LARGE, SHUFFLES, buffer_size
+from tf2npu.rules.facts.pipelines.large_shuffles import LARGE, SHUFFLES, buffer_size
 from tf2npu.scanner.sites import Call
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.input_pipeline import pipeline_functions
+from tf2npu.rules.facts.pipelines.input_pipeline import pipeline_functions
 from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 

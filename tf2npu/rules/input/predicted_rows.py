@@ -9,7 +9,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
@@ -46,15 +46,12 @@ def counted_predictions(call: Call) -> None:
     _check(call)
 
 
-@rule(
-    id="NPU977",
-    title="Counted predictions",
+@part_of(
+    counted_predictions,
     matches=(
         "tensorflow.estimator.Estimator().predict", "npu_bridge.npu_init.NPUEstimator().predict",
         "tensorflow.estimator.tpu.TPUEstimator().predict",
     ),
-    why="A batch size that does not divide the data leaves a smaller last batch, for which the NPU compiles the graph again.",
-    source="TensorFlow adapter porting guide, listing 5-47: predictions of a last batch that is not full",
     examples=(
         Example.same(
             f"from npu_bridge.npu_init import *\nimport tensorflow as tf\n{_HEAD}"

@@ -11,7 +11,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.dataset_context import context_of, holders
+from tf2npu.rules.facts.pipelines.dataset_context import context_of, holders
 from tf2npu.rules.facts.script_kinds import is_test_script
 from tf2npu.scanner.api_return_types import DATASET
 from tf2npu.scanner.script import Script

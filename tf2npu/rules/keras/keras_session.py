@@ -8,7 +8,7 @@ from tf2npu.api_support.table import table
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
-from tf2npu.rules.facts.wrapped_run_config import wrap_run_config
+from tf2npu.rules.facts.sessions.wrapped_run_config import wrap_run_config
 from tf2npu.scanner.estimator_names import MODEL_TO_ESTIMATOR, WRAPPED
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site

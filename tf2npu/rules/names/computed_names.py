@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.api_support.table import table
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.scanner.names import is_horovod, is_tensorflow
 from tf2npu.scanner.sites import Call, Site
@@ -19,15 +19,12 @@ _CONVERTED = (
 )  # fmt: skip
 
 
-_DONE_WHEN = "It is known which API is used with each setting, and `tf2npu api` says of it that it runs."
-
-
 @rule(
     id="NPU934",
     title="API chosen while the program runs",
     matches=("builtins.getattr", "builtins.__import__", "importlib.import_module", "builtins.setattr"),
     why="What is chosen or replaced while the program runs is not seen when it is converted.",
-    done_when=_DONE_WHEN,
+    done_when="It is known which API is used with each setting, and `tf2npu api` says of it that it runs.",
     source="Python language reference: getattr, setattr, __import__, importlib.import_module",
     examples=(
         Example.same(
@@ -62,12 +59,9 @@ def computed_name(call: Call) -> None:
         say_chosen(call, base, call.args[1].value)
 
 
-@rule(
-    id="NPU934",
-    title="API chosen while the program runs",
+@part_of(
+    computed_name,
     on="assign",
-    why="What is chosen or replaced while the program runs is not seen when it is converted.",
-    done_when=_DONE_WHEN,
     source="Python language reference: assignment to attributes of modules",
     examples=(
         Example.same("tf.nn.dropout = my_dropout", level="manual"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.names.computed_names import say_chosen
 from tf2npu.scanner.sites import Call, Site
@@ -23,21 +23,15 @@ _CONVERTED = frozenset(
 )  # fmt: skip
 """APIs whose use is changed, and which programs look up by name."""
 _MODULES = tuple(sorted({name.rpartition(".")[0] for name in _CONVERTED}))
-_TITLE = "API looked up by its name"
-_WHY = "What is looked up while the program runs is not seen when it is converted."
-_SOURCE = "docs/adding_a_rule.md"
-
-
-_DONE_WHEN = "It is known which API is used with each setting, and `tf2npu api` says of it that it runs."
 
 
 @rule(
     id="NPU914",
-    title=_TITLE,
+    title="API looked up by its name",
     matches=("builtins.getattr",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="What is looked up while the program runs is not seen when it is converted.",
+    done_when="It is known which API is used with each setting, and `tf2npu api` says of it that it runs.",
+    source="docs/adding_a_rule.md",
     examples=(
         Example.same("S = getattr(tf, 'Session')", level="manual", write="S = tf.Session"),
         Example.same("E = getattr(tf.estimator, 'Estimator')", level="manual", write="E = tf.estimator.Estimator"),
@@ -51,14 +45,10 @@ def looked_up(call: Call) -> None:
         _told(call, call.resolve(call.args[0].value), call.args[1].value)
 
 
-@rule(
-    id="NPU914",
-    title=_TITLE,
+@part_of(
+    looked_up,
     on="reference",
     matches=tuple(f"{module}.__dict__" for module in _MODULES),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("sess = tf.__dict__['Session']()", level="manual"),
         Example.same("o = tf.train.__dict__[FLAGS.optimizer + 'Optimizer'](0.1)", level="manual"),
@@ -72,13 +62,9 @@ def entry_of_dictionary(site: Site) -> None:
     _entry_told(site, site.name.removesuffix(".__dict__"))
 
 
-@rule(
-    id="NPU914",
-    title=_TITLE,
+@part_of(
+    looked_up,
     matches=("builtins.vars", *(f"{module}.__dict__.get" for module in _MODULES)),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("sess = vars(tf)['Session']()", level="manual"),
         Example.same("E = tf.estimator.__dict__.get('Estimator')", level="manual"),

@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.input_pipeline import function_scopes, in_pipeline
+from tf2npu.rules.facts.pipelines.input_pipeline import function_scopes, in_pipeline
 from tf2npu.scanner.sites import Call
 
 _LOOPS = (

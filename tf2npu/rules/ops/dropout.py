@@ -7,18 +7,14 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site, is_atom
 
-_SOURCE = "npu_bridge.estimator.npu_ops.dropout(x, keep_prob, noise_shape, seed, name); tf.nn.dropout of TensorFlow 1.15"
 _WHY_LAYERS = "Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout."
 _SOURCE_LAYERS = "npu_bridge.estimator.npu.npu_convert_dropout"
 _V2 = "tensorflow.compat.v2.nn.dropout"
 _BACKEND = "tensorflow.keras.backend.dropout"
-
-
-_DONE_WHEN = "The number given here is the probability to keep a unit: with 1 in its place the output equals the input."
 
 
 @rule(
@@ -26,8 +22,8 @@ _DONE_WHEN = "The number given here is the probability to keep a unit: with 1 in
     title="Dropout",
     matches=("tensorflow.nn.dropout", _V2, _BACKEND),
     why="The NPU's dropout makes its mask on the device; it takes the probability to KEEP a unit, not the rate.",
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    done_when="The number given here is the probability to keep a unit: with 1 in its place the output equals the input.",
+    source="npu_bridge.estimator.npu_ops.dropout(x, keep_prob, noise_shape, seed, name); tf.nn.dropout of TensorFlow 1.15",
     examples=(
         Example("y = tf.nn.dropout(x, 0.5)", "y = npu_ops.dropout(x, 0.5)"),
         Example("y = tf.nn.dropout(x, rate=1 - keep)", "y = npu_ops.dropout(x, keep_prob=1 - (1 - keep))"),
@@ -97,14 +93,11 @@ def _to_keep_prob(call: Call, rate: cst.Arg) -> None:
         call.wrap(rate.value, "1 - (", ")")
 
 
-@rule(
-    id="NPU501",
-    title="Dropout",
+@part_of(
+    dropout,
     on="reference",
     matches=("tensorflow.nn.dropout", _V2),
     why="A function kept in a variable or passed on is called somewhere else, with arguments that cannot be checked here.",
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example(
             "import functools\nimport tensorflow as tf\nf = functools.partial(tf.nn.dropout, keep_prob=k)",
@@ -169,13 +162,10 @@ def dropout_layer(call: Call) -> None:
     _patch_layers(call)
 
 
-@rule(
-    id="NPU502",
-    title="Dropout layers",
+@part_of(
+    dropout_layer,
     on="reference",
     matches=("tensorflow.layers.dropout", "tensorflow.layers.Dropout", "tensorflow.keras.layers.Dropout"),
-    why=_WHY_LAYERS,
-    source=_SOURCE_LAYERS,
     examples=(
         Example(
             "import tensorflow as tf\nclass Noise(tf.keras.layers.Dropout):\n    pass",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.input_pipeline import in_pipeline, looks_like_input
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
 from tf2npu.scanner.sites import Call, Site
 
-_WHY = "The NPU computes in float32 and float16: ops on float64 or complex numbers stay on the host and cut the graph."
-_SOURCE = "TensorFlow adapter porting guide: float64, complex64, complex128 and DT_VARIANT are not supported"
 _TYPES = ("float64", "double", "complex64", "complex128")
 _WITH_FLOAT32 = ("float64", "double")
 """Types in the place of which float32 stands."""
@@ -37,18 +35,15 @@ def _say(site: Site, message: str, write: str = "") -> None:
         site.manual(message, write)
 
 
-_DONE_WHEN = "Nothing made here is float64 or complex, and the summary of `tf2npu run` names no such node on the host."
-
-
 @rule(
     id="NPU920",
     title="float64 and complex numbers",
     once=True,
     on="reference",
     matches=tuple(f"tensorflow.{kind}" for kind in _TYPES),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="The NPU computes in float32 and float16: ops on float64 or complex numbers stay on the host and cut the graph.",
+    done_when="Nothing made here is float64 or complex, and the summary of `tf2npu run` names no such node on the host.",
+    source="TensorFlow adapter porting guide: float64, complex64, complex128 and DT_VARIANT are not supported",
     examples=(
         Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
         Example.same("x = tf.placeholder(tf.float32, [2])", note="the NPU's own type"),
@@ -65,13 +60,9 @@ def double_type(site: Site) -> None:
         _say(site, _advice(kind), f"{written.removesuffix(kind)}float32" if is_real else "")
 
 
-@rule(
-    id="NPU920",
-    title="float64 and complex numbers",
+@part_of(
+    double_type,
     matches=tuple(f"tensorflow.{name}" for name in (*_DTYPE_AT, *_MAKERS)),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("x = tf.cast(y, 'float64')", level="manual"),
         Example.same("tf.keras.backend.set_floatx('float64')", level="manual"),

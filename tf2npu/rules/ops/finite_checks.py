@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.written_code import LOSS_SCALE
 from tf2npu.scanner.sites import Call
 

@@ -8,24 +8,21 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.gelu_formula import Formula
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 
-_SOURCE = "npu_bridge npu_unary_ops.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))"
-_WHY = "The NPU has an operator for GELU in its tanh form; written out it is a dozen operators, forward and backward."
-_TITLE = "GELU"
 _HINT = re.compile(r"\b(?:tanh|erfc?)\b")
 _HARMLESS = frozenset({"staticmethod", "classmethod"})
 
 
 @rule(
     id="NPU503",
-    title=_TITLE,
+    title="GELU",
     on="function",
-    why=_WHY,
-    source=_SOURCE,
+    why="The NPU has an operator for GELU in its tanh form; written out it is a dozen operators, forward and backward.",
+    source="npu_bridge npu_unary_ops.gelu: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))",
     examples=(
         Example(
             "def gelu(x):\n"
@@ -187,12 +184,9 @@ def _code_end(site: Site, statement: Any) -> int:
     return site.script.tree.span(last.value)[1]
 
 
-@rule(
-    id="NPU503",
-    title=_TITLE,
+@part_of(
+    gelu_function,
     on="lambda",
-    why=_WHY,
-    source=_SOURCE,
     examples=(
         Example(
             "act = lambda x: 0.5 * x * (1 + tf.tanh(0.7978845608 * (x + 0.044715 * x ** 3)))",

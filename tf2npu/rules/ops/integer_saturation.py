@@ -6,7 +6,7 @@ import re
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.scanner.sites import Call
 
 _SMALL = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int16": (-32768, 32767)}

@@ -6,14 +6,12 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.environment_writes import SETTERS, set_by_call, set_by_item
 from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, LOSS_SCALE, given
 from tf2npu.scanner.sites import Call, Site
 
-_TITLE = "Automatic mixed precision"
-_WHY = "The rewrite is for GPUs; on the NPU the graph engine chooses the precision."
 _SOURCE = "TensorFlow adapter porting guide: mixed precision, precision_mode"
 _VARIABLE = "TF_ENABLE_AUTO_MIXED_PRECISION"
 _OFF = ("", "0", "false", "False")
@@ -21,12 +19,9 @@ _OPTION = "tensorflow.ConfigProto().graph_options.rewrite_options.auto_mixed_pre
 _OFF_OPTION = ("OFF", "2", "0", "DEFAULT", "False")  # Toggle of RewriterConfig: DEFAULT is off
 
 
-_DONE_WHEN = "The summary of `tf2npu run` names the precision mode, and the loss falls as it did on the GPU."
-
-
 @rule(
     id="NPU507",
-    title=_TITLE,
+    title="Automatic mixed precision",
     matches=(
         "tensorflow.train.experimental.enable_mixed_precision_graph_rewrite",
         "tensorflow.keras.mixed_precision.experimental.LossScaleOptimizer",
@@ -34,8 +29,8 @@ _DONE_WHEN = "The summary of `tf2npu run` names the precision mode, and the loss
         "tensorflow.keras.mixed_precision.experimental.Policy",
         "tensorflow.keras.mixed_precision.experimental.set_policy",
     ),
-    why=_WHY,
-    done_when=_DONE_WHEN,
+    why="The rewrite is for GPUs; on the NPU the graph engine chooses the precision.",
+    done_when="The summary of `tf2npu run` names the precision mode, and the loss falls as it did on the GPU.",
     source=_SOURCE,
     examples=(
         Example.same(
@@ -71,13 +66,9 @@ def _loss_scaled(call: Call) -> str:
     return LOSS_SCALE.format(optimizer)
 
 
-@rule(
-    id="NPU507",
-    title=_TITLE,
+@part_of(
+    mixed_precision,
     matches=SETTERS,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("import os\nimport tensorflow as tf\nos.putenv('TF_ENABLE_AUTO_MIXED_PRECISION', '1')", level="info"),
         Example.same(
@@ -96,14 +87,10 @@ def mixed_precision_by_call(call: Call) -> None:
         _report(call, name, value)
 
 
-@rule(
-    id="NPU507",
-    title=_TITLE,
+@part_of(
+    mixed_precision,
     on="reference",
     matches=("os.environ",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same(
             "import os\nimport tensorflow as tf\nos.environ['TF_ENABLE_AUTO_MIXED_PRECISION'] = '1'",
@@ -123,12 +110,9 @@ def mixed_precision_by_item(site: Site) -> None:
         _report(site, name, value)
 
 
-@rule(
-    id="NPU507",
-    title=_TITLE,
+@part_of(
+    mixed_precision,
     on="assign",
-    why=_WHY,
-    done_when=_DONE_WHEN,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
         Example.same("c = tf.ConfigProto()\nc.graph_options.rewrite_options.auto_mixed_precision = 1", level="info"),
@@ -146,12 +130,9 @@ def mixed_precision_option(site: Site) -> None:
     _report_option(site, value)
 
 
-@rule(
-    id="NPU507",
-    title=_TITLE,
+@part_of(
+    mixed_precision,
     matches=("tensorflow.core.protobuf.rewriter_config_pb2.RewriterConfig",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
     source="auto_mixed_precision of tensorflow/core/protobuf/rewriter_config.proto, TensorFlow 1.15; " + _SOURCE,
     examples=(
         Example.same(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.input_pipeline import in_pipeline
+from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call
 

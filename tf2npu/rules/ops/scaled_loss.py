@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.loss_products import Division, divisions_of_gradients, is_by_loss_scale, scale_of
 from tf2npu.rules.facts.written_code import FIXED_LOSS_SCALE, can_be_repeated
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, Site
 
-_TITLE = "Loss scaled by hand"
-_WHY = "An overflow of float16 is found by the NPU, which then leaves the step out; a scale by hand does not see it."
-_SOURCE = "TensorFlow adapter porting guide: ResNet-50, loss_scale 512; npu_loss_scale_optimizer"
 _OPTIMIZERS = (
     "tensorflow.train.Optimizer", "tensorflow.train.SyncReplicasOptimizer", "tensorflow.tpu.CrossShardOptimizer",
     "tensorflow.estimator.tpu.CrossShardOptimizer", "npu_bridge.npu_init.NPUDistributedOptimizer",
@@ -41,16 +38,13 @@ _ADVICE = (
 _ADAM = "tf.train.AdamOptimizer(0.1)"
 
 
-_DONE_WHEN = "No line multiplies the loss or divides gradients by a scale, and `tf2npu check` finds the loss of the original."
-
-
 @rule(
     id="NPU510",
-    title=_TITLE,
+    title="Loss scaled by hand",
     matches=_GRADIENTS,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="An overflow of float16 is found by the NPU, which then leaves the step out; a scale by hand does not see it.",
+    done_when="No line multiplies the loss or divides gradients by a scale, and `tf2npu check` finds the loss of the original.",
+    source="TensorFlow adapter porting guide: ResNet-50, loss_scale 512; npu_loss_scale_optimizer",
     examples=(
         Example.same(
             f"g = {_ADAM}.compute_gradients(loss * loss_scale)",
@@ -89,14 +83,10 @@ def _wrapped(call: Call) -> str:
     return f"{written} = {FIXED_LOSS_SCALE.format(written, 512)}"
 
 
-@rule(
-    id="NPU510",
-    title=_TITLE,
+@part_of(
+    scaled_loss,
     on="unknown_method",
     matches=("compute_gradients", "minimize"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("def f(opt):\n    return opt.minimize(loss * loss_scale)", level="manual"),
         Example.same("def f(opt):\n    return opt.minimize(loss + 1e-4 * l2)", note="weight decay"),
@@ -107,13 +97,9 @@ def scaled_loss_of_unknown(call: Call) -> None:
     scaled_loss(call)
 
 
-@rule(
-    id="NPU510",
-    title=_TITLE,
+@part_of(
+    scaled_loss,
     on="module",
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("def f(opt, grads, loss_scale):\n    return opt.apply_gradients([(g / loss_scale, v) for g, v in grads])",
                      level="manual"),

@@ -7,19 +7,18 @@ import warnings
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import takes_part
+from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.sites import Call
 
 _OPTIONAL = re.compile(r"(?P<one>\((?!\?)[^()]*\)|\[[^\[\]]*\]|\\[wWsSdD])(?P<often>[?*])$")
 """One group, set or class that may be absent."""
 
 
-@rule(
-    id="NPU962",
-    title="Python library parts that are gone",
-    once=True,
+@part_of(
+    removed_part,
     matches=("re.split",),
     why="Since Python 3.7 a text is also split where the pattern matches nothing: between all letters, with None for its groups.",
     done_when="The pattern cuts a line of the data at the places that are meant, and nowhere else.",

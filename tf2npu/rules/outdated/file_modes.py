@@ -7,8 +7,9 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
+from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
@@ -24,10 +25,8 @@ _TAKES = {
 _WORDS = ("ickle", "json", "csv")
 
 
-@rule(
-    id="NPU962",
-    title="Python library parts that are gone",
-    once=True,
+@part_of(
+    removed_part,
     on="module",
     why="Python 3 tells text from bytes: what is written or read then ends in an error.",
     done_when="`tf2npu run` writes and reads the file without an error, and its content is what Python 2 wrote.",

@@ -8,8 +8,9 @@ from typing import Any
 import libcst as cst
 import libcst.matchers as m
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.outdated.older_tensorflow import old_name
 from tf2npu.scanner.sites import Site
 
 _FLAGS = tuple(f"tensorflow.{module}.FLAGS" for module in ("app.flags", "flags"))
@@ -21,9 +22,8 @@ _BY_NAME = ("sorted", "list", "len", "set", "tuple", "iter", "enumerate")
 """Built-in functions to which a mapping is the names in it."""
 
 
-@rule(
-    id="NPU969",
-    title="Name or call of an earlier TensorFlow",
+@part_of(
+    old_name,
     on="module",
     matches=tuple(f"{name}.__flags" for name in _FLAGS),
     why="The flags are absl's since TensorFlow 1.5, which keep an object for each, where the value was kept before.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
+from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.python2_constructs import GONE_BUILTINS
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
@@ -14,10 +15,8 @@ _SAME = ("xrange", "raw_input")
 """Names whose place in Python 3 takes the same arguments and gives what is used in the same way."""
 
 
-@rule(
-    id="NPU962",
-    title="Python library parts that are gone",
-    once=True,
+@part_of(
+    removed_part,
     on="module",
     why="Python 3 has no such name: the first use ends the program with a NameError.",
     done_when="`tf2npu run` passes this line without a NameError.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import report_import, report_use
 from tf2npu.scanner.sites import Site
 
@@ -20,23 +20,17 @@ _TABLE = {
 _INSTEAD = {name: code for name, (_, code) in _TABLE.items()}
 _SINCE = {name: version for name, (version, _) in _TABLE.items()}
 _NAMES = tuple(name for name in _TABLE if name not in ("skimage.filter", "cv2.cv"))
-_WHY = "Old code uses names that newer versions of Pillow and scikit-image no longer have."
-_SOURCE = "Pillow 10 and scikit-image 0.16 to 0.18 release notes"
-_TITLE = "Image library names that are gone"
-
-
-_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
 
 
 @rule(
     id="NPU965",
-    title=_TITLE,
+    title="Image library names that are gone",
     once=True,
-    on="reference",
+    on=("call", "reference"),
     matches=_NAMES,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="Old code uses names that newer versions of Pillow and scikit-image no longer have.",
+    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
+    source="Pillow 10 and scikit-image 0.16 to 0.18 release notes",
     examples=(
         Example.same(
             "from PIL import Image\nimport tensorflow as tf\ni = i.resize((8, 8), Image.ANTIALIAS)",
@@ -48,13 +42,12 @@ _DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the o
         Example.same("from skimage.measure import label\nimport tensorflow as tf", note="still there"),
     ),
 )
-@rule(id="NPU965", title=_TITLE, matches=_NAMES, why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def image_name(site: Site) -> None:
     """Reports names of image libraries that are gone and says what to write."""
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU965", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
+@part_of(image_name, on="import")
 def image_import(site: Site) -> None:
     """Reports imports of names of image libraries that are gone."""
     report_import(site, _INSTEAD, _SINCE)

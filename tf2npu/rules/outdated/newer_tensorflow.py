@@ -46,22 +46,17 @@ _INSTEAD = {
     "metrics.Mean": "tf.keras.metrics.Mean()",
     "metrics.SparseCategoricalAccuracy": "tf.keras.metrics.SparseCategoricalAccuracy()",
 }
-_WHY = "The NPU's adapter for TensorFlow 1 works with 1.15, where the name does not exist: the program ends there."
-_SOURCE = "public API of TensorFlow 1.15.0 compared with 2.15.1"
-_TITLE = "Name of TensorFlow 2"
-
-
-_DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line."
 
 
 @rule(
     id="NPU951",
-    title=_TITLE,
+    title="Name of TensorFlow 2",
     once=True,
+    on=("reference", "call"),
     matches=TENSORFLOW_2_NAMES,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="The NPU's adapter for TensorFlow 1 works with 1.15, where the name does not exist: the program ends there.",
+    done_when="`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line.",
+    source="public API of TensorFlow 1.15.0 compared with 2.15.1",
     examples=(
         Example.same("tf.random.set_seed(1)", level="unsupported", write="tf.set_random_seed(1)"),
         Example.same("d = tf.data.Dataset.range(3).map(f, num_parallel_calls=tf.data.AUTOTUNE)", level="unsupported"),
@@ -69,16 +64,6 @@ _DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.
         Example.same("if tf.__version__.startswith('2'):\n    tf.random.set_seed(1)", note="only where it exists"),
         Example.same("tf.keras.utils.plot_model(m)", note="in both"),
     ),
-)
-@rule(
-    id="NPU951",
-    title=_TITLE,
-    on="reference",
-    matches=TENSORFLOW_2_NAMES,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
-    examples=(),
 )
 def newer_name(site: Site) -> None:
     """Reports TensorFlow names that came after 1.15 and says what 1.15 has."""

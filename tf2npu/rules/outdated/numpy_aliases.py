@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import report_import, report_use
 from tf2npu.scanner.sites import Site
 
@@ -24,24 +24,18 @@ _SINCE = {
     **{f"numpy.{name}": "NumPy 2.0" for name in _20},
     **{f"numpy.{name}": "NumPy 1.23 or before" for name in _EARLIER},
 }
-_WHY = "Old code uses names that newer versions of NumPy no longer have; the replacement works with old and new ones."
-_SOURCE = "NumPy release notes of 1.18, 1.23, 1.24 and 2.0: expired deprecations"
-_TITLE = "NumPy names that are gone"
 _IMPORT = "import tensorflow as tf\nimport numpy as np\n"
-
-
-_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
 
 
 @rule(
     id="NPU960",
-    title=_TITLE,
+    title="NumPy names that are gone",
     once=True,
-    on="reference",
+    on=("call", "reference"),
     matches=tuple(_INSTEAD),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="Old code uses names that newer versions of NumPy no longer have; the replacement works with old and new ones.",
+    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
+    source="NumPy release notes of 1.18, 1.23, 1.24 and 2.0: expired deprecations",
     examples=(
         Example.same(
             f"{_IMPORT}x = np.zeros(3, dtype=np.int)",
@@ -61,13 +55,12 @@ _DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the o
         ),
     ),
 )
-@rule(id="NPU960", title=_TITLE, matches=tuple(_INSTEAD), why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def numpy_alias(site: Site) -> None:
     """Reports NumPy names that are gone and says what to write."""
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU960", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
+@part_of(numpy_alias, on="import")
 def numpy_import(site: Site) -> None:
     """Reports imports of NumPy names that are gone."""
     report_import(site, _INSTEAD, _SINCE)

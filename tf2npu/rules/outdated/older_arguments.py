@@ -7,18 +7,13 @@ from typing import Any
 import libcst as cst
 import libcst.matchers as m
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call
 
-_TITLE = "Arguments of an earlier TensorFlow"
-_WHY = (
-    "Releases before 1.0 took these arguments; 1.15, with which the NPU's adapter works, refuses them or takes them for others."
-)
-_DONE_WHEN = "`tf2npu run` passes this line, and the first loss is that of the earlier release."
-_SOURCE = "release notes of TensorFlow 0.7 to 1.0, compared with the signatures of 1.15.0"
 _CELLS = ("BasicLSTMCell", "LSTMCell", "GRUCell", "BasicRNNCell")
 _QUEUES = ("batch", "shuffle_batch", "maybe_batch", "maybe_shuffle_batch")
 _JOINS = ("batch_join", "shuffle_batch_join", "maybe_batch_join", "maybe_shuffle_batch_join")
@@ -48,11 +43,14 @@ SHIFTED = {
 
 @rule(
     id="NPU986",
-    title=_TITLE,
+    title="Arguments of an earlier TensorFlow",
     matches=tuple(f"tensorflow.{name}" for name in KEYWORDS),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why=(
+        "Releases before 1.0 took these arguments; 1.15, with which the NPU's adapter works, "
+        "refuses them or takes them for others."
+    ),
+    done_when="`tf2npu run` passes this line, and the first loss is that of the earlier release.",
+    source="release notes of TensorFlow 0.7 to 1.0, compared with the signatures of 1.15.0",
     examples=(
         Example("i = tf.uniform_unit_scaling_initializer(1.0, full_shape=s)", "i = tf.uniform_unit_scaling_initializer(1.0)"),
         Example("s = tf.SparseTensor(i, v, shape=[2, 3])", "s = tf.SparseTensor(i, v, dense_shape=[2, 3])"),
@@ -65,7 +63,7 @@ def old_keyword(call: Call) -> None:
     """Renames or takes out arguments that 1.15 refuses."""
     if call.has_star_args or is_guarded(call):
         return
-    name, plain = call.name.removeprefix("tensorflow."), [arg for arg in call.args if arg.keyword is None]
+    name, plain = call.name.removeprefix("tensorflow."), positional_args(call)
     said, gone = [], []
     for old, new in KEYWORDS[name].items():
         arg = call.arg(old)
@@ -90,13 +88,9 @@ def _is_size(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Integer) or (isinstance(node, cst.Name) and node.value == "None")
 
 
-@rule(
-    id="NPU986",
-    title=_TITLE,
+@part_of(
+    old_keyword,
     matches=tuple(f"tensorflow.{name}" for name in _ABSENT),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same(
             "y = tf.contrib.layers.fully_connected(x, num_output_units=3, weight_init=i)",
@@ -117,13 +111,9 @@ def old_layer(call: Call) -> None:
         )
 
 
-@rule(
-    id="NPU986",
-    title=_TITLE,
+@part_of(
+    old_keyword,
     matches=("tensorflow.zeros_initializer", "tensorflow.ones_initializer"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("b = tf.Variable(tf.zeros_initializer([3]))", "b = tf.Variable(tf.zeros([3]))"),
         Example("b = tf.Variable(tf.ones_initializer(shape=[3], dtype=t))", "b = tf.Variable(tf.ones(shape=[3], dtype=t))"),
@@ -145,13 +135,9 @@ def initializer_of_a_shape(call: Call) -> None:
     return call.fixed(f"An initializer takes a type since TensorFlow 1.0; tf.{plain} makes the tensor.")
 
 
-@rule(
-    id="NPU986",
-    title=_TITLE,
+@part_of(
+    old_keyword,
     matches=("tensorflow.TensorArray().pack", "tensorflow.TensorArray().unpack"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("a = tf.TensorArray(tf.float32, 3)\ny = a.pack()", "a = tf.TensorArray(tf.float32, 3)\ny = a.stack()"),
         Example("a = tf.TensorArray(tf.float32, 3)\nb = a.unpack(x)", "a = tf.TensorArray(tf.float32, 3)\nb = a.unstack(x)"),
@@ -164,14 +150,10 @@ def old_method(call: Call) -> None:
     _rename(call)
 
 
-@rule(
-    id="NPU986",
-    title=_TITLE,
+@part_of(
+    old_keyword,
     on="unknown_method",
     matches=("pack", "unpack"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("a = tf.TensorArray(tf.float32, 3)\na = a.unpack(x)", "a = tf.TensorArray(tf.float32, 3)\na = a.unstack(x)"),
         Example.same("a = open(f)\na = a.unpack(x)", note="of something else"),
@@ -217,9 +199,8 @@ _TENSORS = frozenset(
 """What makes one tensor, which cannot be a pair of states."""
 
 
-@rule(
-    id="NPU986",
-    title=_TITLE,
+@part_of(
+    old_keyword,
     matches=_STATEFUL_CELLS,
     why="Before 1.0 the state of a cell was one tensor where nothing else was asked for; 1.15 wants a pair, and refuses it.",
     done_when="`tf2npu run` passes the line that runs the cell, and the first loss is that of the earlier release.",

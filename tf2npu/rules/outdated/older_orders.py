@@ -7,15 +7,11 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.sites import Call, parameter_of
-
-_TITLE = "Arguments of an earlier TensorFlow"
-_WHY = "Releases before 1.0 took these arguments in another order, so that 1.15 takes one for the other."
-_DONE_WHEN = "`tf2npu run` passes this line, and the first loss is that of the earlier release."
-_SOURCE = "release notes of TensorFlow 0.11 to 1.0, compared with the signatures of 1.15.0"
 
 SWAPPED = {
     "tensorflow.nn.sampled_softmax_loss": ("weights", "biases", "inputs", "labels"),
@@ -33,11 +29,11 @@ _DROPOUT = tuple(f"tensorflow.{home}.DropoutWrapper" for home in ("nn.rnn_cell",
 
 @rule(
     id="NPU987",
-    title=_TITLE,
+    title="Arguments of an earlier TensorFlow",
     matches=tuple(SWAPPED),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="Releases before 1.0 took these arguments in another order, so that 1.15 takes one for the other.",
+    done_when="`tf2npu run` passes this line, and the first loss is that of the earlier release.",
+    source="release notes of TensorFlow 0.11 to 1.0, compared with the signatures of 1.15.0",
     examples=(
         Example(
             "y = tf.placeholder(tf.int64, [None, 1])\nl = tf.nn.nce_loss(w, b, h, y, 64, 9000)",
@@ -58,7 +54,7 @@ def swapped_labels(call: Call) -> None:
     """Names arguments where the old order shows in their types, and reports it where it shows in their names."""
     old = SWAPPED[call.name]
     at = next(n for n, name in enumerate(old) if name in ("labels", "targets"))
-    plain = [arg for arg in call.args if arg.keyword is None]
+    plain = positional_args(call)
     if call.has_star_args or len(plain) <= at or is_guarded(call):
         return None
     computed, labels = plain[at - 1].value, plain[at].value
@@ -95,13 +91,9 @@ def _are_labels(call: Call, node: cst.BaseExpression) -> bool:
     return name in _SPARSE or (name == "tensorflow.placeholder" and is_whole)
 
 
-@rule(
-    id="NPU987",
-    title=_TITLE,
+@part_of(
+    swapped_labels,
     matches=("tensorflow.image.resize_images",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("y = tf.image.resize_images(x, 224, 224)", "y = tf.image.resize_images(x, [224, 224])"),
         Example("y = tf.image.resize_images(x, h, w, 1)", "y = tf.image.resize_images(x, [h, w], 1)"),
@@ -112,7 +104,7 @@ def _are_labels(call: Call, node: cst.BaseExpression) -> bool:
 )
 def two_sizes(call: Call) -> None:
     """Makes one size of a height and a width, which came one by one before 0.11."""
-    plain = [arg for arg in call.args if arg.keyword is None]
+    plain = positional_args(call)
     if call.has_star_args or is_guarded(call):
         return
     if call.arg("new_height") is not None or call.arg("new_width") is not None:
@@ -139,13 +131,9 @@ def _is_method(call: Call, node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Integer) or "ResizeMethod" in call.source(node)
 
 
-@rule(
-    id="NPU987",
-    title=_TITLE,
+@part_of(
+    swapped_labels,
     matches=("tensorflow.reverse",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("y = tf.reverse(x, [True, False, True])", "y = tf.reverse(x, [0, 2])"),
         Example("y = tf.reverse(x, dims=[False, True])", "y = tf.reverse(x, axis=[1])"),
@@ -173,13 +161,9 @@ def reversed_dimensions(call: Call) -> None:
     )
 
 
-@rule(
-    id="NPU987",
-    title=_TITLE,
+@part_of(
+    swapped_labels,
     matches=("tensorflow.sparse_split",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("a = tf.sparse_split(1, 2, s)", "a = tf.sparse_split(axis=1, num_split=2, sp_input=s)"),
         Example.same("a = tf.sparse_split(axis=1, num_split=2, sp_input=s)", note="by name, as 1.15 wants it"),
@@ -188,7 +172,7 @@ def reversed_dimensions(call: Call) -> None:
 )
 def unnamed_split(call: Call) -> None:
     """Names arguments that 1.15 refuses without."""
-    plain = [arg for arg in call.args if arg.keyword is None]
+    plain = positional_args(call)
     if not plain or call.has_star_args or is_guarded(call):
         return
     for arg, name in zip(plain, ("axis", "num_split", "sp_input", "name"), strict=False):
@@ -196,13 +180,9 @@ def unnamed_split(call: Call) -> None:
     call.fixed("TensorFlow 1.15 wants the names axis, num_split and sp_input, which came in this order before 1.0.")
 
 
-@rule(
-    id="NPU987",
-    title=_TITLE,
+@part_of(
+    swapped_labels,
     matches=_DROPOUT,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("c = tf.nn.rnn_cell.DropoutWrapper(c, 0.5, 0.5, 42)", "c = tf.nn.rnn_cell.DropoutWrapper(c, 0.5, 0.5, seed=42)"),
         Example.same("c = tf.nn.rnn_cell.DropoutWrapper(c, 0.5, 0.5, 0.9)", note="a probability, as 1.15 takes it"),
@@ -211,7 +191,7 @@ def unnamed_split(call: Call) -> None:
 )
 def seed_of_dropout(call: Call) -> None:
     """Names the seed of a wrapper, in whose place a probability stands now."""
-    plain = [arg for arg in call.args if arg.keyword is None]
+    plain = positional_args(call)
     if call.has_star_args or len(plain) != _WITH_SEED or is_guarded(call):
         return
     value = plain[-1].value
@@ -226,13 +206,9 @@ _WITH_SEED = 4
 """Arguments with a cell, two probabilities and a seed."""
 
 
-@rule(
-    id="NPU987",
-    title=_TITLE,
+@part_of(
+    swapped_labels,
     matches=("tensorflow.svd",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("s = tf.svd(x, False)", level="info", write="s = tf.svd(x, compute_uv=False)"),
         Example.same("s = tf.svd(x, compute_uv=False)", note="by name"),
@@ -241,7 +217,7 @@ _WITH_SEED = 4
 )
 def unnamed_svd(call: Call) -> None:
     """Says what an unnamed argument of a decomposition means in either release."""
-    if len([arg for arg in call.args if arg.keyword is None]) > 1 and not call.has_star_args:
+    if len(positional_args(call)) > 1 and not call.has_star_args:
         call.info(
             "The second argument is full_matrices in TensorFlow 1.15 and was compute_uv before 1.0: write the name that is meant."
         )
@@ -256,13 +232,9 @@ _CALLING = tuple(
 )  # fmt: skip
 
 
-@rule(
-    id="NPU987",
-    title=_TITLE,
+@part_of(
+    swapped_labels,
     matches=_CALLING,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same(
             "def loss(inputs, labels):\n    return f(labels, inputs)\n"

@@ -8,10 +8,11 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.api_support.table import shown
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.file_uses import uses
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
@@ -69,23 +70,17 @@ PARAMETERS = {
 KEYWORDS = {"batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"}}
 """Further keywords that are called otherwise, where the positions behind the first parameters mean something else."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _INSTEAD}))})\b")
-_TITLE = "Name or call of an earlier TensorFlow"
-_WHY = "Earlier releases of TensorFlow had it; with 1.15, which the NPU's adapter works with, the program ends there."
-_SOURCE = "release notes of TensorFlow 1.0 and later, compared with the public API of 1.15.0"
-
-
-_DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line."
 
 
 @rule(
     id="NPU969",
-    title=_TITLE,
+    title="Name or call of an earlier TensorFlow",
     once=True,
     on="module",
     matches=tuple(OLD_NAMES),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="Earlier releases of TensorFlow had it; with 1.15, which the NPU's adapter works with, the program ends there.",
+    done_when="`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line.",
+    source="release notes of TensorFlow 1.0 and later, compared with the public API of 1.15.0",
     examples=(
         Example("y = tf.mul(a, b)", "y = tf.multiply(a, b)"),
         Example(
@@ -143,13 +138,9 @@ def _part(name: str) -> str | None:
     return next((head for n in range(2, len(parts) + 1) if (head := ".".join(parts[:n])) in OLD_NAMES), None)
 
 
-@rule(
-    id="NPU969",
-    title=_TITLE,
+@part_of(
+    old_name,
     matches=("tensorflow.concat", "tensorflow.split"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example("y = tf.concat(1, [a, b])", "y = tf.concat(axis=1, values=[a, b])"),
         Example("y = tf.concat(concat_dim=d, values=[a, b])", "y = tf.concat(axis=d, values=[a, b])"),
@@ -164,7 +155,7 @@ def old_order(call: Call) -> None:
     keywords = {arg.keyword.value: arg for arg in call.args if arg.keyword is not None}
     if not (_is_number_first(call) or keywords.keys() & old.keys() - _ORDERS[call.name].values()) or is_guarded(call):
         return
-    plain = [arg for arg in call.args if arg.keyword is None]
+    plain = positional_args(call)
     if any(arg.star for arg in call.args) or len(plain) > len(old) or keywords.keys() - {*old, "name"}:
         order = "tf.concat(values, axis)" if call.name.endswith("concat") else "tf.split(value, num_or_size_splits, axis)"
         return call.unsupported(f"These are the arguments of before TensorFlow 1.0; in 1.15: {order}.")
@@ -188,13 +179,9 @@ def _is_number_first(call: Call) -> bool:
     return is_number or (is_joined and not isinstance(value, (cst.List, cst.ListComp, cst.Tuple)))
 
 
-@rule(
-    id="NPU969",
-    title=_TITLE,
+@part_of(
+    old_name,
     matches=LOSSES,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example(
             "l = tf.nn.sigmoid_cross_entropy_with_logits(y, t)",
@@ -210,7 +197,7 @@ def _is_number_first(call: Call) -> bool:
 )
 def positional_losses(call: Call) -> None:
     """Names the labels and logits of losses: 1.15 refuses them without, so they are in the order of before 1.0, logits first."""
-    plain = [arg for arg in call.args if arg.keyword is None]
+    plain = positional_args(call)
     if not plain or plain[0].star or is_guarded(call):
         return None
     given = {arg.keyword.value for arg in call.args if arg.keyword is not None}
@@ -237,9 +224,8 @@ _FLOATS = frozenset(
 )
 
 
-@rule(
-    id="NPU969",
-    title=_TITLE,
+@part_of(
+    old_name,
     matches=tuple(TRUNCATING),
     why="Before 1.0 TensorFlow rounded quotients toward zero, as C does; since then it rounds them down, as Python does.",
     done_when="Nothing negative is divided here, or the line has the name that truncates.",

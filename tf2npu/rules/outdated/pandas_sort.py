@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
+from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.sites import Call
 
 _HEAD = "import pandas as pd\nimport tensorflow as tf\n"
 
 
-@rule(
-    id="NPU962",
-    title="Python library parts that are gone",
+@part_of(
+    removed_part,
     on="unknown_method",
     matches=("sort",),
     why="A table has no method sort since pandas 0.20, which came out in 2017: the program ends there.",
-    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
     source="release notes of pandas 0.17 and 0.20",
     examples=(
         Example(

@@ -6,14 +6,13 @@ import re
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.facts.written_code import called
+from tf2npu.rules.outdated.older_tensorflow import old_name
 from tf2npu.scanner.sites import Call
 
-_TITLE = "Name or call of an earlier TensorFlow"
-_WHY = "The flags are absl's since TensorFlow 1.5, which have no such method: the program ends there."
 _SOURCE = "tensorflow/python/platform/flags.py of TensorFlow 1.4 and 1.15"
 
 _DEFINED = tuple(
@@ -28,14 +27,10 @@ _COUNTS = re.compile(r"(?:size|dim|layers|units|heads|hops)$|^num_", re.IGNORECA
 """Names of flags that give whole numbers."""
 
 
-_DONE_WHEN = "`tf2npu api` knows what is written here as an API of TensorFlow 1.15, and `tf2npu run` passes the line."
-
-
-@rule(
-    id="NPU969",
-    title=_TITLE,
+@part_of(
+    old_name,
     matches=("tensorflow.app.flags.FLAGS._parse_flags", "tensorflow.flags.FLAGS._parse_flags"),
-    why=_WHY,
+    why="The flags are absl's since TensorFlow 1.5, which have no such method: the program ends there.",
     done_when="`tf2npu run` passes this line, and the flags have the values of the command line.",
     source=_SOURCE,
     examples=(
@@ -71,9 +66,8 @@ def parsed_flags(call: Call) -> None:
     return call.fixed("Flags have no _parse_flags since TensorFlow 1.5: FLAGS(sys.argv) reads the command line.")
 
 
-@rule(
-    id="NPU969",
-    title=_TITLE,
+@part_of(
+    old_name,
     matches=("tensorflow.app.flags.DEFINE_float", "tensorflow.flags.DEFINE_float"),
     why="Before TensorFlow 1.5 the default of a flag stayed what was written; absl makes 20.0 of 20, and no list is cut by that.",
     done_when="`tf2npu run` passes the lines that count with the flag, and its value prints as an int.",
@@ -101,12 +95,10 @@ def counting_float(call: Call) -> None:
         )
 
 
-@rule(
-    id="NPU969",
-    title=_TITLE,
+@part_of(
+    old_name,
     matches=_DEFINED,
     why="TensorFlow 1.15 imports absl's logging and tests, which have flags of these names: a second one ends the program.",
-    done_when=_DONE_WHEN,
     source="absl/logging/__init__.py and absl/flags/_flagvalues.py of absl-py",
     examples=(
         Example(

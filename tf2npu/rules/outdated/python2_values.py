@@ -9,15 +9,14 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import PYTHON2_VALUES, is_guarded, takes_part
+from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
-_TITLE = "Python library parts that are gone"
-_SOURCE = "What's New in Python 3.0: views and iterators instead of lists, text vs. data; PEP 3114"
 _LAZY = ("builtins.map", "builtins.filter", "builtins.zip")
 _ITERATORS = (*_LAZY, "builtins.iter", "builtins.enumerate", "builtins.reversed", "csv.reader", "itertools.cycle")
 _ARRAYS = ("numpy.array", "numpy.asarray", "numpy.stack", "numpy.vstack", "numpy.hstack", "numpy.concatenate")
@@ -31,14 +30,12 @@ _Found = tuple[cst.CSTNode, str, "_Mend | None"]
 _TAKES_ANY = ("builtins.enumerate", "builtins.list", "builtins.sorted", "builtins.tuple", "builtins.dict", "builtins.set")
 
 
-@rule(
-    id="NPU962",
-    title=_TITLE,
-    once=True,
+@part_of(
+    removed_part,
     on="module",
     why="Python 3 runs such a line and fails there, or goes on with something else than was meant.",
     done_when="`tf2npu run` passes this line, and the value has the type that the next lines need.",
-    source=_SOURCE,
+    source="What's New in Python 3.0: views and iterators instead of lists, text vs. data; PEP 3114",
     examples=(
         Example(
             "class Batches(object):\n    def __iter__(self):\n        return self\n    def next(self):\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import report_import, report_use
 from tf2npu.scanner.sites import Site
 
@@ -82,21 +82,19 @@ _MODULES = frozenset({"imp", "distutils", "asyncore", "pipes", "formatter", "dum
 _INSTEAD = {name: code for name, (_, code) in _TABLE.items()}
 _SINCE = {name: f"Python {version}" for name, (version, _) in _TABLE.items()}
 _NAMES = tuple(name for name in _TABLE if name not in _MODULES)
-_WHY = "Old code uses parts of Python's library that newer versions no longer have; the replacement works with old and new ones."
-_SOURCE = "What's New in Python, sections on removed APIs"
-_TITLE = "Python library parts that are gone"
-
-
-_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
 
 
 @rule(
     id="NPU962",
-    title=_TITLE,
+    title="Python library parts that are gone",
+    once=True,
+    on=("reference", "call"),
     matches=_NAMES,
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why=(
+        "Old code uses parts of Python's library that newer versions no longer have; the replacement works with old and new ones."
+    ),
+    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
+    source="What's New in Python, sections on removed APIs",
     examples=(
         Example.same(
             "import time\nimport tensorflow as tf\nt = time.clock()",
@@ -122,13 +120,12 @@ _DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the o
         Example.same("from collections import OrderedDict\nimport tensorflow as tf", note="still there"),
     ),
 )
-@rule(id="NPU962", title=_TITLE, on="reference", matches=_NAMES, why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
 def removed_part(site: Site) -> None:
     """Reports parts of Python's library that are gone and says what to write."""
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU962", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
+@part_of(removed_part, on="import")
 def removed_import(site: Site) -> None:
     """Reports imports of parts of Python's library that are gone."""
     report_import(site, _INSTEAD, _SINCE)

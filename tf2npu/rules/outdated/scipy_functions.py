@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import report_import, report_use
 from tf2npu.scanner.sites import Site
 
@@ -38,23 +38,18 @@ _INSTEAD = {
     **{f"scipy.misc.pilutil.{name}": code for name, code in _MISC.items() if name in ("imread", "imsave", "imresize", "toimage")},
     **_OTHER,
 }
-_WHY = "scipy.misc no longer holds image functions (SciPy 1.2 and 1.3), and is empty in newer versions."
 _SINCE = "SciPy 1.3 (some later)"
-_SOURCE = "SciPy release notes of 1.0 to 1.14"
-_TITLE = "SciPy functions that are gone"
-
-
-_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
 
 
 @rule(
     id="NPU961",
-    title=_TITLE,
+    title="SciPy functions that are gone",
     once=True,
+    on=("reference", "call"),
     matches=tuple(_INSTEAD),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="scipy.misc no longer holds image functions (SciPy 1.2 and 1.3), and is empty in newer versions.",
+    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
+    source="SciPy release notes of 1.0 to 1.14",
     examples=(
         Example.same(
             "import scipy.misc\nimport tensorflow as tf\nx = scipy.misc.imread('a.png')",
@@ -71,22 +66,12 @@ _DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the o
         Example.same("from my.misc import imresize\nimport tensorflow as tf\nx = imresize(y, (8, 8))", note="the user's own"),
     ),
 )
-@rule(
-    id="NPU961",
-    title=_TITLE,
-    on="reference",
-    matches=tuple(_INSTEAD),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
-    examples=(),
-)
 def scipy_function(site: Site) -> None:
     """Reports SciPy functions that are gone and says what to write."""
     report_use(site, _SINCE, _INSTEAD[site.name])
 
 
-@rule(id="NPU961", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
+@part_of(scipy_function, on="import")
 def scipy_import(site: Site) -> None:
     """Reports imports of SciPy functions that are gone."""
     report_import(site, _INSTEAD, _SINCE)

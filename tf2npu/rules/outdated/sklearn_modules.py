@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import report_import, report_use
 from tf2npu.scanner.sites import Site
 
@@ -27,22 +27,16 @@ _TABLE = {
 }
 _INSTEAD = {name: code for name, (_, code) in _TABLE.items()}
 _SINCE = {name: f"scikit-learn {version}" for name, (version, _) in _TABLE.items()}
-_WHY = "Old code uses modules that newer versions of scikit-learn no longer have."
-_SOURCE = "scikit-learn release notes (What's new)"
-_TITLE = "scikit-learn modules that are gone"
-
-
-_DONE_WHEN = "`tf2npu run` passes this line, and the value is the one that the older version gave."
 
 
 @rule(
     id="NPU964",
-    title=_TITLE,
+    title="scikit-learn modules that are gone",
     once=True,
     matches=tuple(_TABLE),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="Old code uses modules that newer versions of scikit-learn no longer have.",
+    done_when="`tf2npu run` passes this line, and the value is the one that the older version gave.",
+    source="scikit-learn release notes (What's new)",
     examples=(
         Example.same(
             "from sklearn.externals import joblib\nimport tensorflow as tf",
@@ -64,7 +58,7 @@ def sklearn_call(site: Site) -> None:
     report_use(site, _SINCE[site.name], _INSTEAD[site.name])
 
 
-@rule(id="NPU964", title=_TITLE, on="import", why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=())
+@part_of(sklearn_call, on="import")
 def sklearn_import(site: Site) -> None:
     """Reports imports of scikit-learn modules that are gone."""
     report_import(site, _INSTEAD, _SINCE)

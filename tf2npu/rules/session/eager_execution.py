@@ -6,7 +6,7 @@ import re
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.written_code import can_be_repeated
 from tf2npu.scanner.dialect import dialect_of
 from tf2npu.scanner.other_frameworks import OTHER_FRAMEWORKS
@@ -39,6 +39,7 @@ _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 @rule(
     id="NPU944",
     title="Eager execution",
+    once=True,
     matches=(*(f"tensorflow.{name}" for name in (*_SWITCHES, *_EAGER_ONLY)), _OF_V2),
     why="With TensorFlow 1.15 the NPU compiles graphs; what runs op by op stays on the host.",
     done_when="The summary of `tf2npu run` counts runs of a session on the device for what was computed eagerly.",
@@ -95,10 +96,8 @@ def _gradients_code(call: Call, name: str) -> str:
     return f"lambda *args: list(zip({tf}.gradients({call.source(call.args[0].value)}(*args), {variables}), {variables}))"
 
 
-@rule(
-    id="NPU944",
-    title="Eager execution",
-    once=True,
+@part_of(
+    eager_execution,
     on="unknown_method",
     matches=("numpy",),
     why="With TensorFlow 1.15 the NPU compiles graphs, whose tensors have no values of their own.",

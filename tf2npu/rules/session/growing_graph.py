@@ -8,15 +8,12 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call, Site
 
-_TITLE = "Ops made in a loop"
-_WHY = "An op changes the graph, and the NPU compiles a changed graph anew, which takes seconds to minutes each time."
-_SOURCE = "session.run of TensorFlow 1.15: a session extends its graph; the adapter compiles what it has not seen"
 _SESSIONS = (
     "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.train.MonitoredSession",
     "tensorflow.train.SingularMonitoredSession",
@@ -35,16 +32,13 @@ _MOST_NAMES = 3
 """The most calls that one message names: more are not read."""
 
 
-_DONE_WHEN = "With tf.get_default_graph().finalize() before the loop, `tf2npu run` passes the loop."
-
-
 @rule(
     id="NPU954",
-    title=_TITLE,
+    title="Ops made in a loop",
     matches=tuple(f"{session}().run" for session in _SESSIONS),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="An op changes the graph, and the NPU compiles a changed graph anew, which takes seconds to minutes each time.",
+    done_when="With tf.get_default_graph().finalize() before the loop, `tf2npu run` passes the loop.",
+    source="session.run of TensorFlow 1.15: a session extends its graph; the adapter compiles what it has not seen",
     examples=(
         Example.same(
             "with tf.Session(config=npu_config_proto()) as s:\n    for i in range(9):\n        s.run(tf.assign(lr, 0.1 * i))",
@@ -75,14 +69,10 @@ def growing_graph(call: Call) -> None:
         _report(call, fetches)
 
 
-@rule(
-    id="NPU954",
-    title=_TITLE,
+@part_of(
+    growing_graph,
     on="unknown_method",
     matches=("run", "eval"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same("def f(sess):\n    while True:\n        sess.run(lr.assign(0.1))", level="manual"),
         Example.same("def f(n):\n    for i in range(n):\n        print(tf.reduce_sum(x).eval())", level="manual"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.large_shuffles import has_large_shuffle
+from tf2npu.rules.facts.pipelines.large_shuffles import has_large_shuffle
 from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact

@@ -10,22 +10,17 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.scanner.sites import Call
 
-_WHY = "Variables live on the device and iterators on the host; one run that initialises both may do it in either order."
-_SOURCE = "TensorFlow adapter porting guide: separate sess.run calls for variables and iterator.initializer"
-_TITLE = "Variables and iterator in one run"
 _VARIABLES = ("global_variables_initializer", "initialize_all_variables", "variables_initializer", "local_variables_initializer")
-
-
-_DONE_WHEN = "`tf2npu run` passes both initializers, and no call of sess.run gets both of them."
 
 
 @rule(
     id="NPU926",
-    title=_TITLE,
-    matches=("tensorflow.Session().run", "tensorflow.InteractiveSession().run"),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    title="Variables and iterator in one run",
+    on=("unknown_method", "call"),
+    matches={"unknown_method": ("run",), "call": ("tensorflow.Session().run", "tensorflow.InteractiveSession().run")},
+    why="Variables live on the device and iterators on the host; one run that initialises both may do it in either order.",
+    done_when="`tf2npu run` passes both initializers, and no call of sess.run gets both of them.",
+    source="TensorFlow adapter porting guide: separate sess.run calls for variables and iterator.initializer",
     examples=(
         Example.same(
             "with tf.Session(config=npu_config_proto()) as s:\n    s.run([tf.global_variables_initializer(), it.initializer])",
@@ -44,9 +39,6 @@ _DONE_WHEN = "`tf2npu run` passes both initializers, and no call of sess.run get
             note="no iterator",
         ),
     ),
-)
-@rule(
-    id="NPU926", title=_TITLE, on="unknown_method", matches=("run",), why=_WHY, done_when=_DONE_WHEN, source=_SOURCE, examples=()
 )
 def mixed_run(call: Call) -> None:
     """Reports a run that initialises variables and an iterator."""

@@ -6,14 +6,11 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.scanner.sites import Call, Site
 
 _NAME = "NpuOptimizer"
-_WHY = "TensorFlow ignores a custom optimizer that it does not know without a word, and the graph stays on the host."
-_SOURCE = "RewriterConfig.custom_optimizers of TensorFlow 1.15; the adapter registers NpuOptimizer"
-_TITLE = "Misspelled NpuOptimizer"
 _ADD = "tensorflow.ConfigProto().graph_options.rewrite_options.custom_optimizers.add"
 
 
@@ -32,16 +29,13 @@ def _distance(a: str, b: str) -> int:
     return row[-1]
 
 
-_DONE_WHEN = "The summary of `tf2npu run` names no session on TensorFlow."
-
-
 @rule(
     id="NPU940",
-    title=_TITLE,
+    title="Misspelled NpuOptimizer",
     on="assign",
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="TensorFlow ignores a custom optimizer that it does not know without a word, and the graph stays on the host.",
+    done_when="The summary of `tf2npu run` names no session on TensorFlow.",
+    source="RewriterConfig.custom_optimizers of TensorFlow 1.15; the adapter registers NpuOptimizer",
     examples=(
         Example.same(
             "o = c.graph_options.rewrite_options.custom_optimizers.add()\no.name = 'NPUOptimizer'",
@@ -68,13 +62,9 @@ def misspelled_name(site: Site) -> None:
         site.unsupported(f"Write 'NpuOptimizer': TensorFlow knows no {name!r} and says nothing, so all would run on the host.")
 
 
-@rule(
-    id="NPU940",
-    title=_TITLE,
+@part_of(
+    misspelled_name,
     matches=(_ADD,),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example.same(
             "c = tf.ConfigProto()\nc.graph_options.rewrite_options.custom_optimizers.add(name='npuOptimizer')",

@@ -8,24 +8,20 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.sites import Call, Site
 
-_TITLE = "Options of the profiler"
-_WHY = "The device reads them as JSON, which knows double quotes alone: with others nothing is profiled."
-_DONE_WHEN = "`tf2npu run` writes a PROF folder and has no word about profiling_options."
-_SOURCE = "TensorFlow adapter porting guide, profiling_options; RFC 8259, strings"
 _IMPORT = "from npu_bridge.npu_init import ProfilingConfig\nimport tensorflow as tf\n"
 _MAP = "o = tf.ConfigProto().graph_options.rewrite_options.custom_optimizers.add()\no.name = 'NpuOptimizer'\n"
 
 
 @rule(
     id="NPU988",
-    title=_TITLE,
+    title="Options of the profiler",
     matches=("npu_bridge.npu_init.ProfilingConfig",),
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
+    why="The device reads them as JSON, which knows double quotes alone: with others nothing is profiled.",
+    done_when="`tf2npu run` writes a PROF folder and has no word about profiling_options.",
+    source="TensorFlow adapter porting guide, profiling_options; RFC 8259, strings",
     examples=(
         Example(
             f"{_IMPORT}p = ProfilingConfig(enable_profiling=True, profiling_options=\"{{'output': '/tmp/prof'}}\")",
@@ -45,13 +41,9 @@ def profiling_config(call: Call) -> None:
     _look_at(call, call.value("profiling_options", 1))
 
 
-@rule(
-    id="NPU988",
-    title=_TITLE,
+@part_of(
+    profiling_config,
     on="assign",
-    why=_WHY,
-    done_when=_DONE_WHEN,
-    source=_SOURCE,
     examples=(
         Example(
             f"{_MAP}o.parameter_map['profiling_options'].s = tf.compat.as_bytes(\"{{'output': '/tmp', 'task_trace': 'on'}}\")",

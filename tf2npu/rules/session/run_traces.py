@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.sites import Call
 
-_TITLE = "Trace of a run"
-_WHY = (
-    "TensorFlow times the ops that it runs itself. What goes to the NPU is compiled into a few of them, so a trace shows how "
-    "long these took as a whole, and nothing of the ops inside."
-)
-_SOURCE = "npu_bridge.npu_init: ProfilingConfig, the session options profiling_mode and profiling_options"
 _TOLD = "On the NPU this trace has the work of the device as one or a few ops. To see the ops inside, have the device profile: "
 _IN_SESSION = 'the session options profiling_mode=True and profiling_options=\'{"output": ..., "task_trace": "on"}\' do that.'
 _IN_ESTIMATOR = "NPURunConfig(profiling_config=ProfilingConfig(enable_profiling=True, profiling_options=...)) does that."
@@ -19,11 +13,14 @@ _OFF = ("tensorflow.RunOptions.NO_TRACE", "0")
 
 @rule(
     id="NPU957",
-    title=_TITLE,
+    title="Trace of a run",
     once=True,
     matches=("tensorflow.RunOptions",),
-    why=_WHY,
-    source=_SOURCE,
+    why=(
+        "TensorFlow times the ops that it runs itself. What goes to the NPU is compiled into a few of them, so a trace shows how "
+        "long these took as a whole, and nothing of the ops inside."
+    ),
+    source="npu_bridge.npu_init: ProfilingConfig, the session options profiling_mode and profiling_options",
     examples=(
         Example.same(
             "o = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)",
@@ -44,13 +41,9 @@ def traced_run(call: Call) -> None:
         call.info(_TOLD + _IN_SESSION)
 
 
-@rule(
-    id="NPU957",
-    title=_TITLE,
-    once=True,
+@part_of(
+    traced_run,
     matches=("tensorflow.train.ProfilerHook", "tensorflow.estimator.ProfilerHook"),
-    why=_WHY,
-    source=_SOURCE,
     examples=(
         Example.same("hooks = [tf.train.ProfilerHook(save_steps=100, output_dir='prof')]", level="info"),
         Example.same("hooks = [tf.train.StepCounterHook(every_n_steps=100)]", note="counts steps only"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.config import Config, Target
-from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.session_config_2021 import guide_session
+from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.sessions.session_config_2021 import guide_session
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
 
@@ -37,15 +37,12 @@ _PARTIAL = "functools.partial"
 _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("tensorflow.contrib.slim.")}
 
 
-_DONE_WHEN = "The summary of `tf2npu run` names no session on TensorFlow that was made at this line."
-
-
 @rule(
     id="NPU101",
     title="Session config",
     matches=tuple(_POSITION),
     why="A session runs on the NPU only when its config names the NpuOptimizer; without it the graph stays on the host CPU.",
-    done_when=_DONE_WHEN,
+    done_when="The summary of `tf2npu run` names no session on TensorFlow that was made at this line.",
     source="npu_bridge.npu_init.npu_config_proto; positions from the signatures of TensorFlow 1.15",
     examples=(
         Example("s = tf.Session()", "s = tf.Session(config=npu_config_proto())"),
@@ -111,12 +108,10 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
     return call.fixed("The config is extended by what puts the session on the NPU.")
 
 
-@rule(
-    id="NPU101",
-    title="Session config",
+@part_of(
+    session_config,
     matches=("tensorflow.train.MonitoredSession",),
     why="Without a session creator its config is made inside, where the adapter of 2021 does not reach it.",
-    done_when=_DONE_WHEN,
     source="tf.train.MonitoredSession of TensorFlow 1.15: ChiefSessionCreator by default",
     examples=(
         Example.same("s = tf.train.MonitoredSession()", note="the import covers it"),
@@ -142,12 +137,10 @@ _AND_COVERED = (
 )
 
 
-@rule(
-    id="NPU101",
-    title="Session config",
+@part_of(
+    session_config,
     matches=tuple(f"{name}.__init__" for name in _CLASSES),
     why="The base class makes the session; the config it gets must put it on the NPU.",
-    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto",
     examples=(
         Example(
@@ -177,12 +170,10 @@ def session_subclass(call: Call) -> None:
     return _put_on_npu(call, "config", call.arg("config", position) or call.spread_arg("config"))
 
 
-@rule(
-    id="NPU101",
-    title="Session config",
+@part_of(
+    session_config,
     matches=(_PARTIAL,),
     why="What functools.partial makes opens a session with the config that is given here.",
-    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto; functools.partial",
     examples=(
         Example(
@@ -213,13 +204,11 @@ def session_partial(call: Call) -> None:
     return _put_on_npu(call, keyword, config)
 
 
-@rule(
-    id="NPU101",
-    title="Session config",
+@part_of(
+    session_config,
     on="reference",
     matches=(*_CLASSES, "tensorflow.train.MonitoredTrainingSession"),
     why="A session class that is passed on, chosen or extended is called somewhere else, with a config that is not seen here.",
-    done_when=_DONE_WHEN,
     source="npu_bridge.npu_init.npu_config_proto",
     examples=(
         Example.same("make = tf.Session if plain else tf.InteractiveSession", note="one is chosen", level="info"),

@@ -6,9 +6,9 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.script_kinds import is_unit_test
-from tf2npu.rules.session.unclosed_sessions import SESSIONS, why_open
+from tf2npu.rules.session.unclosed_sessions import SESSIONS, unclosed_session, why_open
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
@@ -16,13 +16,9 @@ from tf2npu.scanner.sites import Call, Site
 _OBJECTS = tuple(f"{name}()" for name in SESSIONS)
 
 
-@rule(
-    id="NPU910",
-    title="Session that nobody closes",
-    once=True,
+@part_of(
+    unclosed_session,
     on="module",
-    why="A session that is left to the interpreter's exit can keep the device busy or end in an error there.",
-    source="TensorFlow adapter porting guide: close sessions explicitly",
     examples=(
         Example.same(
             "def make():\n    s = tf.Session(config=npu_config_proto())\n    return s\nt = make()\nt.run(x)",

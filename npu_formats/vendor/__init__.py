@@ -1,0 +1,1 @@
+"""Files that the vendor's own tools read and write: dumped tensors and graphs."""

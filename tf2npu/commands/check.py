@@ -1,0 +1,296 @@
+"""The `check` command: the original and the migrated script step by step, and the reasons that their losses differ."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from npu_formats.escape import visible
+from npu_formats.files.directory import Directory
+from npu_formats.files.temporary import temporary_folder
+from npu_formats.session_options import table
+from npu_formats.whole_number import whole_number
+from tf2npu.accuracy_check import as_text, document, output
+from tf2npu.accuracy_check.record import Record, read_record
+from tf2npu.accuracy_check.texts import texts
+from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
+from tf2npu.launch.bisect_rules import least_rules
+from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
+from tf2npu.launch.subprocess import bridge_import, chips, converted_for, orderly_end
+from tf2npu.launch.temporary_conversion import TemporaryConversion
+from tf2npu.prediction.output import ForeignPage
+from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.formats.as_text import show
+from tf2npu.runs import merge, merge_check
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_MOST_SECONDS = 7 * 24 * 3600
+"""A week: longer numbers are slips of the keyboard, and the system's clocks take no number beyond some centuries."""
+_INTERRUPTED = 130
+"""Exit code that a shell reports for a process that SIGINT ended."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The options of the command."""
+
+    modes: tuple[str, ...]
+    pairs: tuple[str, ...]
+    steps: int
+    out: Path
+    budget: str
+    migrated: Path | None
+    is_free: bool
+    soc: str
+    report: Path | None
+    language: str
+
+
+def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) -> int:
+    """`tf2npu check`; returns the exit code.  words: the script and its arguments.  start: begins the processes."""
+    deadline = time.monotonic() + _seconds(wanted.budget)
+    script, options = _requested(words, wanted)
+    with orderly_end(), temporary_folder() as folder:
+        with Directory.given(folder / "steps", make=True):
+            pass
+        processes = CheckProcesses(folder / "steps", words[1:], options, wanted.steps, wanted.is_free, deadline, start)
+        checked = _Check(script, wanted, folder, processes)
+        try:
+            found = checked.record()
+        except KeyboardInterrupt:
+            click.echo("tf2npu check: interrupted before the original's steps were recorded", err=True)
+            return _INTERRUPTED
+    return EXIT_FAILED if found is None else _tell(found, wanted)
+
+
+def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
+    """The script, and the words of `tf2npu run` for the device.  Raises: RefusedRequest."""
+    if not words:
+        raise RefusedRequest("name a SCRIPT")
+    script = Path(words[0])
+    for path in filter(None, (script, wanted.migrated)):
+        if not path.is_file():
+            raise RefusedRequest(f"{path}: no such file")
+    if imported := bridge_import(script):
+        raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
+    if wanted.migrated is not None and not bridge_import(wanted.migrated):
+        raise RefusedRequest(f"--migrated {wanted.migrated}: it does not import npu_bridge; without it {script} is converted")
+    problem = merge.why_not(wanted.report) if wanted.report is not None else ""
+    if problem:
+        raise RefusedRequest(problem)
+    try:
+        output.check_folder(wanted.out)
+    except (ForeignPage, OSError) as error:
+        raise RefusedRequest(str(error)) from None
+    named = chips(wanted.soc)
+    if len(named) > 1:
+        raise RefusedRequest(f"--soc {wanted.soc}: name one chip")
+    _require_modes(wanted.modes)
+    pairs = [word for pair in wanted.pairs for word in ("--option", pair)]
+    return script, ["--soc", named[0], *pairs]
+
+
+def _require_modes(modes: Sequence[str]) -> None:
+    known = table()["precision_mode"].allowed.removeprefix("words ").split("|")
+    for mode in modes:
+        if mode not in known:
+            raise RefusedRequest(f"--mode {mode}: use one of {', '.join(known)}")
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d{1,7}(?:\.\d+)?)([smh]?)", text.strip())
+    seconds = float(match[1]) * _UNITS[match[2]] if match else 0.0
+    if not 0 < seconds <= _MOST_SECONDS:
+        raise RefusedRequest(f"--budget {text}: write a time such as 90s, 10m or 1h, up to a week")
+    return seconds
+
+
+@dataclass
+class _Check:
+    script: Path
+    wanted: Wanted
+    folder: Path
+    processes: CheckProcesses
+
+    def record(self) -> Record | None:
+        """The record of the check; None, after a message with the reason, where there is nothing to compare."""
+        _say(f"runs {self.script} on TensorFlow's CPU")
+        original = self.processes.original(self.script)
+        try:
+            converted = None if self.wanted.migrated else converted_for("check", self.script, self.folder)
+            code = original.wait(self._half_time(), grace=0.0)
+        finally:
+            original.stop()
+        facts = self.processes.document(FACTS)
+        if not facts or not facts["steps"]:
+            return self._without_steps(original, code)
+        if facts["left_out"]:
+            _say(f"the {facts['left_out']} largest tensors of a step are not compared: with them it would be more than 4 GB")
+        failure = None if code == 0 else {"type": f"exit code {code}", "text": _last_line(original)}
+        if original.is_late:
+            failure = {"type": "out of time", "text": f"made {facts['steps']} training steps in half of the budget"}
+        found = self._migrated(converted, is_whole=True)
+        if found["runs"]:
+            if failure is not None and facts["steps"] < self.wanted.steps:
+                found["runs"][0].update(failure=failure)
+            self._conversion(found, converted)
+        found["script"], found["soc"] = str(self.script), self.wanted.soc
+        found["migrated"] = str(self.wanted.migrated or "")
+        _localize(found, converted)
+        return read_record(found)
+
+    def _half_time(self) -> float:
+        """The end of half of the budget that is left: what the original has made by then is compared in the other half."""
+        now = time.monotonic()
+        return now + (self.processes.deadline - now) / 2
+
+    def _without_steps(self, original: CheckedScript, code: int) -> Record | None:
+        click.echo(original.last_words(), err=True)
+        why = (
+            f"made no training step in half of the budget: give more time than --budget {self.wanted.budget}"
+            if original.is_late else
+            f"ended with exit code {code} before its first training step" if code else
+            "made no training step: it trains nothing, or it found a checkpoint that is trained already; "
+            "give it an empty folder for its model"
+        )  # fmt: skip
+        click.echo(visible(f"tf2npu check: {self.script} {why}"), err=True)
+        return None
+
+    def _migrated(self, converted: TemporaryConversion | None, *, is_whole: bool) -> dict[str, Any]:
+        """The record of the migrated script's runs, beside which the original runs again."""
+        script = converted.script if converted is not None else self.wanted.migrated
+        if script is None:  # `check` has refused a migrated script: this one was migrated while it ran
+            raise RefusedRequest(f"{self.script} imports npu_bridge since the check began: run it again")
+        environment = {}
+        if converted is not None and (path := _search_path()):
+            environment["PYTHONPATH"] = converted.search_path(path)
+        again = self.processes.again(self.script, has_other_kernels=True) if is_whole else None
+        if is_whole:
+            _say("runs the migrated script on TensorFlow's CPU and on the device")
+        migrated = self.processes.migrated(script, self.wanted.modes, environment, is_whole=is_whole)
+        try:
+            if again is not None:
+                self._wait_for_again(again)
+            code = migrated.wait(self.processes.deadline)
+        except KeyboardInterrupt:  # the process was interrupted, too, and still writes down what it has
+            code = migrated.wait(time.monotonic())
+            return self.processes.document(RECORD) or self._interrupted()
+        finally:
+            for process in filter(None, (again, migrated)):
+                process.stop()
+        found = self.processes.document(RECORD)
+        if found is None:
+            return self._failed(migrated, code)
+        self._note_early_end(found, migrated, code)
+        return found
+
+    def _note_early_end(self, found: dict[str, Any], migrated: CheckedScript, code: int) -> None:
+        """Say why the migrated script made fewer steps than the original, where it failed."""
+        n_wanted = (self.processes.document(FACTS) or {}).get("steps", 0)
+        if found["steps"] >= n_wanted or found["stopped"] in ("budget", "interrupted") or not code:
+            return
+        for run in found["runs"]:
+            if run["run"] == "B" and not run["failure"]:
+                run.update(failure={"type": f"exit code {code}", "text": _last_line(migrated)}, agrees=False)
+
+    def _wait_for_again(self, again: CheckedScript) -> None:
+        """Without this run nobody knows how far TensorFlow is from itself; where other kernels abort, it has the same ones."""
+        again.wait(self.processes.deadline)
+        if self.processes.document(AGAIN) is None:
+            self.processes.again(self.script, has_other_kernels=False).wait(self.processes.deadline)
+        if self.processes.document(AGAIN) is None:
+            self.processes.put_nothing(AGAIN)
+            _say("the original could not be run a second time, so how far TensorFlow is from itself is not known")
+
+    def _interrupted(self) -> dict[str, Any]:
+        losses = (self.processes.document(FACTS) or {}).get("losses", [])
+        return {
+            "format": 1, "runs": [{"run": "A", "agrees": True, "loss": losses}], "is_complete": False, "stopped": "interrupted",
+        }  # fmt: skip
+
+    def _failed(self, migrated: CheckedScript, code: int) -> dict[str, Any]:
+        """The record of a migrated script that ended before its hooks could write one."""
+        click.echo(migrated.last_words(), err=True)
+        losses = (self.processes.document(FACTS) or {}).get("losses", [])
+        failure = {"type": f"exit code {code}", "text": _last_line(migrated)}
+        runs = [{"run": "A", "agrees": True, "loss": losses}, {"run": "B", "failure": failure}]
+        stopped = "the migrated script ended before it was compared"
+        return {"format": 1, "runs": runs, "is_complete": False, "stopped": stopped}
+
+    def _conversion(self, found: dict[str, Any], converted: TemporaryConversion | None) -> None:
+        """The rules without which the converted script does not differ, where the conversion makes it do so."""
+        run = next((run for run in found["runs"] if run["run"] == "B"), None)
+        if converted is None or run is None or run.get("cause") != "conversion":
+            return
+        _say("looks for the rules that make the difference")
+        losses: list[Any] = []
+
+        def is_right(other: TemporaryConversion) -> bool:
+            tried = next(run for run in self._migrated(other, is_whole=False)["runs"] if run["run"] == "B")
+            losses.append(tried.get("loss", []))
+            return bool(tried.get("agrees"))
+
+        smallest = least_rules(
+            self.script, self.folder / "conversions", converted, is_right, lambda: time.monotonic() < self.processes.deadline
+        )
+        if smallest.names:
+            run["least_change"] = {
+                "kind": "rules", "names": list(smallest.names), "is_proven": smallest.is_minimal, "n_tried": smallest.n_tests,
+                "loss": losses[-1],
+            }  # fmt: skip
+
+
+def _search_path() -> str:
+    import os
+
+    return os.environ.get("PYTHONPATH", "")
+
+
+def _last_line(script: CheckedScript) -> str:
+    return script.last_words().rpartition("\n")[2]
+
+
+def _localize(found: dict[str, Any], converted: TemporaryConversion | None) -> None:
+    """Give the places in the record as the user knows them: below the current folder, and not those of the converted copy."""
+    places = [*found.get("randomness", ()), *found.get("nodes", ())]
+    for run in found["runs"]:
+        places += [run[key] for key in ("first", "failure") if run.get(key)]
+    known: dict[tuple[str, int], tuple[str, int]] = {}
+    for place in places:
+        key = place.get("file", ""), place.get("line", 0)
+        if key[0]:
+            known.setdefault(key, _users_place(*key, converted))
+            place["file"], place["line"] = known[key]
+
+
+def _users_place(file: str, line: int, converted: TemporaryConversion | None) -> tuple[str, int]:
+    if converted is not None:
+        file, _, text = converted.users_place(f"{file}:{line}").rpartition(":")
+        found = whole_number(text)
+        line = line if found is None else found
+    path = Path(file)
+    return (str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file), line
+
+
+def _say(text: str) -> None:
+    click.echo(visible(f"tf2npu check: {text}"), err=True)
+
+
+def _tell(record: Record, wanted: Wanted) -> int:
+    t = texts(wanted.language)
+    try:
+        paths = output.put(record, wanted.out, t)
+    except (ForeignPage, OSError) as error:
+        click.echo(visible(f"tf2npu check: {error}"), err=True)
+        paths = []
+    show(as_text.lines(record, t, folder=str(wanted.out), page=str(paths[0]) if paths else ""), sys.stdout)
+    if wanted.report is not None:
+        merge_check.merge(wanted.report, document.document(record))
+    return exit_code(record) if paths else EXIT_FAILED

@@ -1,0 +1,57 @@
+"""The command `run`: its options checked, and the script run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from npu_formats.files.directory import Directory
+from npu_formats.session_options import of_text, why_unknown
+from tf2npu.refused_request import RefusedRequest
+
+
+def run(
+    words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, profile_folder: Path | None, **options
+) -> int:  # fmt: skip
+    """`tf2npu run`; returns the script's exit code."""
+    if module is None and not words:
+        raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
+    settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
+    from tf2npu.launch.doctor import why_not_run
+
+    reason = why_not_run()
+    if reason:
+        raise RefusedRequest(reason)
+    script = None if module is not None else words.pop(0)
+    from tf2npu.launch.run_script import run_script
+    from tf2npu.ranks.launch_request import LaunchRequest
+
+    ranks = LaunchRequest(**{field: options.pop(field) for field in LaunchRequest.__dataclass_fields__})
+    return run_script(words, module=module, script=script, options=settings, report=report, ranks=ranks, **options)
+
+
+def _profiling(folder: Path | None) -> dict[str, Any]:
+    """The session options that write a whole profile below a folder, which is made."""
+    if folder is None:
+        return {}
+    try:
+        with Directory.given(folder, make=True):
+            pass
+    except OSError as error:
+        raise RefusedRequest(f"--profile {folder}: {error.strerror}; name a folder that can be made") from None
+    wanted = dict.fromkeys(("training_trace", "task_trace", "aicpu", "hccl"), "on")
+    return {"profiling_mode": True, "profiling_options": json.dumps({"output": str(folder.absolute()), **wanted})}
+
+
+def _key_and_value(pair: str) -> tuple[str, Any]:
+    key, equals, value = pair.partition("=")
+    if not equals or not key:
+        raise RefusedRequest(f"--option {pair}: write KEY=VALUE")
+    reason = why_unknown(key)
+    if reason:
+        raise RefusedRequest(f"--option {pair}: {reason}")
+    try:
+        return key, of_text(key, value)
+    except ValueError as error:
+        raise RefusedRequest(f"--option {pair}: {error}") from None

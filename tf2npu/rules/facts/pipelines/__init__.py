@@ -1,0 +1,1 @@
+"""Facts about input pipelines."""

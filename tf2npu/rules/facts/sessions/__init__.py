@@ -1,0 +1,1 @@
+"""Facts about sessions, Estimators and their settings."""
