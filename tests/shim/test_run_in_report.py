@@ -76,6 +76,7 @@ def project(tmp_path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.whole
 def test_a_failure_is_told_with_its_line_node_and_finding(project):
     project.write(train=FAILS)
     findings = project.convert()["files"][0]["findings"]
