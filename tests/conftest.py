@@ -60,11 +60,11 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leaves out what `make whole` runs, and counts it among what was not selected."""
+    """Leaves out what `make whole` runs, and counts it among what was not selected; the longest come first."""
     if not any("::" in word for word in config.args):
         check_names(items)
     run, left_out = chosen(items)
-    items[:] = run
+    items[:] = sorted(run, key=lambda item: item.get_closest_marker("longest") is None)
     config.hook.pytest_deselected(items=left_out)
 
 

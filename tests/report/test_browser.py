@@ -71,6 +71,7 @@ def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "
     return answers
 
 
+@pytest.mark.whole
 def test_no_page_runs_foreign_code_or_complains(chromium, report_folder, tmp_path):
     for number, page in enumerate([*sorted(report_folder.glob("*.html")), *sorted((report_folder / "files").glob("*.html"))]):
         document, log = browse(chromium, page.as_uri(), tmp_path / str(number))

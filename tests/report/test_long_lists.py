@@ -134,6 +134,7 @@ def test_a_damaged_state_of_the_history_does_no_harm(opened):
         assert shown(opened) == before
 
 
+@pytest.mark.whole
 def test_rows_that_are_drawn_are_those_of_the_static_pages(chromium, place, opened):
     without = chromium.new_context(java_script_enabled=False)
     drawn: list[str] = []

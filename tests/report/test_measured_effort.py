@@ -46,6 +46,7 @@ def test_without_pairs_it_is_said_what_to_bring(words, capsys):
     assert "NAME ORIGINAL MIGRATED" in capsys.readouterr().out
 
 
+@pytest.mark.whole
 def test_pairs_are_ranked_and_absent_ones_are_named(tmp_path, capsys):
     from benchmarks.effort_calibration import main
 

@@ -23,7 +23,7 @@ def programs():
     return module
 
 
-@pytest.mark.parametrize("name", some(sorted(set(RECORDED) - {"hyperparameters"})))
+@pytest.mark.parametrize("name", some(sorted(set(RECORDED) - {"hyperparameters"}), 7))
 def test_values_and_variables_are_those_of_tensorflow_1_15(programs, name):
     values, variables = programs.run(name)
     wanted = RECORDED[name]

@@ -72,6 +72,7 @@ def page_of(project: Project, name: str) -> str:
 FIXED_SIZE = GROWING.replace("np.ones([n, 3])", "np.ones([4, 3])")
 
 
+@pytest.mark.whole
 def test_a_size_that_stays_contradicts_the_remark_on_an_open_one(project):
     project.write(train=FIXED_SIZE)
     project.convert()
@@ -92,7 +93,7 @@ with tf.Session() as sess:
 """
 
 
-@pytest.mark.whole(beyond=1)
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", ["initializable", "one_shot"])
 @pytest.mark.parametrize(("elements", "state"), [(8, "confirmed"), (9, "contradicted")])
 def test_the_last_batch_of_a_dataset(project, kind, elements, state):

@@ -50,7 +50,7 @@ estimator = tf.estimator.Estimator(model_fn, os.path.join(".", DIR), config)
 """
 
 
-@pytest.mark.whole(beyond=1)
+@pytest.mark.whole
 @pytest.mark.parametrize("config", [NPU, PLAIN], ids=["npu", "plain"])
 @pytest.mark.parametrize("run", range(RUNS))
 def test_rank_0_alone_writes_into_a_folder_of_all(script, tmp_path, config, run):  # noqa: F811

@@ -267,6 +267,7 @@ print("done", rank)
         assert done.returncode == 2 and "HCCL_EXEC_TIMEOUT=soon" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.whole
 def test_what_each_rank_sees_and_says(script):  # noqa: F811
     source = """
 import json, os, sys

@@ -74,6 +74,7 @@ def test_every_command_of_readme_is_typed():
     assert told == [typed.told for typed in IN_ORDER if typed.is_in_readme]
 
 
+@pytest.mark.longest
 def test_the_commands_work_in_the_order_of_readme(tmp_path: Path):
     (tmp_path / "src").mkdir()
     (tmp_path / "dumps").mkdir()

@@ -195,6 +195,7 @@ def test_time_may_come_first(tmp_path: Any) -> None:
     assert check(fetch, {x: sequence(6, 3)}, tmp_path, steps=3) == kernels("LSTM", True)
 
 
+@pytest.mark.whole
 def test_an_open_batch_and_layers_over_each_other(tmp_path: Any) -> None:
     """As scripts write it: the batch is known by the feed alone, and one network reads another's outputs."""
     x = tf.placeholder(tf.float32, [None, None, WIDTH])
