@@ -13,6 +13,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tests import fork_server
 
 ROOT = Path(__file__).parents[2]
