@@ -41,4 +41,4 @@ def test_two_conversions_at_once_never_mix():
 
 
 def test_nothing_outside_changes_whatever_is_planted():
-    faultless("planted_trees", "--plantings", "5")
+    faultless("planted_trees", "--plantings", "5" if IS_WHOLE else "2")

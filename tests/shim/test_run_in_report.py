@@ -131,6 +131,7 @@ def test_runs_are_kept_by_script_and_over_a_conversion(project):
     ]
 
 
+@pytest.mark.whole
 def test_runs_are_stale_once_a_file_that_they_ran_has_changed(project):
     project.write(train=SAYS, other="import tensorflow as tf\ntf.Session().run(tf.constant(1))\n", model=MODEL)
     project.convert()
