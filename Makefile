@@ -13,7 +13,7 @@
 # make conditions 3,000 programs of nested control flow made at random, each beside TensorFlow (make test makes 15)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 500)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
-# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 125 each)
+# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 20 each)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
 # make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults, estimates and the converter on every
 #              Python (four hours), then over public code that is brought; exit 77 where it is absent
@@ -226,7 +226,7 @@ SEED ?= 1
 fuzz: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_converter --programs 20000 --seed $(SEED) --corpora $(CODE)
 
-# Damaged files through every reader of files that others write (make test has 125 each).
+# Damaged files through every reader of files that others write (make test has 20 each).
 fuzz-readers: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_readers --trials 20000 --seed $(SEED)
 

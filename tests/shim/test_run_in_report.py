@@ -174,6 +174,7 @@ with tf.Session() as sess:
 """
 
 
+@pytest.mark.whole
 def test_the_ranks_of_a_run_stand_beside_each_other(tmp_path):
     project = Project(tmp_path)
     project.write(train=SUMS)
