@@ -66,6 +66,7 @@ def test_odd_names(tool, root, tmp_path, name):
     applies(tool, root, tmp_path / "out", cwd=root)
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_odd_contents(tool, root, tmp_path, kind):
     (root / "m.py").write_bytes(CONTENTS[kind])

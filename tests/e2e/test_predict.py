@@ -122,6 +122,7 @@ class TestPredict:
         done = tool("predict", project / "fails_later.py")
         assert done.code == 0 and "ended with exit code 7 after it was predicted" in done.err
 
+    @pytest.mark.whole
     def test_a_damaged_document_is_one_line(self, tool, project, made):
         done = tool("predict", project / "damaged.py")
         assert done.code == 2 and "cannot be read: it is no prediction" in done.err and "Traceback" not in done.err
@@ -160,6 +161,7 @@ class TestPredict:
             assert tool("predict", project / "migrated.py", "--report", "rep", "--lang", "zh").code == 0
         assert 'lang="zh"' in (Path("rep") / "prediction.html").read_text() and (Path("rep") / "index.html").exists()
 
+    @pytest.mark.whole
     def test_a_link_is_not_written_through(self, tool, project, made, tmp_path):
         (tmp_path / "victim").write_text("mine")
         Path("p.json").symlink_to(tmp_path / "victim")

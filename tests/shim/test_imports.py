@@ -163,6 +163,7 @@ def test_what_is_exported_stays(fresh_python):
     assert re.search(LINE, done.stderr, re.M).group(1) == "RANK_ID=0 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 
 
+@pytest.mark.whole
 def test_nothing_is_said_when_nothing_is_set(fresh_python):
     names = ("JOB_ID", "RANK_ID", "RANK_SIZE", "DEVICE_ID", "ASCEND_DEVICE_ID", "DEVICE_INDEX")
     done = fresh_python("import npu_bridge.npu_init", **dict.fromkeys(names, "0"))

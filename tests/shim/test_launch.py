@@ -182,6 +182,7 @@ with tf.compat.v1.Session() as session:
 """
 
 
+@pytest.mark.whole
 def test_sessions_that_run_nothing_are_told(script):
     done = launch("--all-sessions", script(IDLE))
     assert done.returncode == 0

@@ -126,6 +126,7 @@ def test_a_number_that_is_taken_and_a_table_that_is_wrong_end_in_one_line(loop, 
     assert code == 1 and said.startswith("npu_bridge: RANK_TABLE_FILE=") and "Traceback" not in said
 
 
+@pytest.mark.whole
 def test_a_folder_that_others_can_write_into_is_refused(loop, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / f"tf2npu-jobs-{os.geteuid()}").mkdir(mode=0o777)
