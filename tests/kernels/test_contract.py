@@ -153,7 +153,7 @@ def test_a_kernel_keeps_its_promises(promise: Callable[[Case], None], one: Case)
 
 
 @together("op", all_kernels())
-def test_signature_is_the_registry_s(op: str) -> None:
+def test_every_op_has_the_signature_of_the_registry(op: str) -> None:
     made, op_def = all_kernels()[op], op_def_registry.get(op)
     if op_def is None:
         assert op.startswith("_"), f"{op} is not an op of TensorFlow"
@@ -212,7 +212,7 @@ def test_types_are_no_more_than_tensorflow_s() -> None:
 
 
 @together("op", all_kernels())
-def test_has_a_case(op: str) -> None:
+def test_every_op_has_a_case(op: str) -> None:
     if op.startswith(("_", *TESTED_IN_GRAPHS)):
         return
     assert any(one.op == op for one in CASES), f"add a case for {op} to tests/kernels/cases"

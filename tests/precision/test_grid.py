@@ -31,7 +31,7 @@ def on_grid(value: Any) -> Any:
 
 
 @together("one", CASES, case_ids(CASES))
-def test_results_are_numbers_of_the_grid(one: Case) -> None:
+def test_results_of_every_op_are_numbers_of_the_grid(one: Case) -> None:
     for result in call(one, [on_grid(value) for value in one.flat()]):
         if isinstance(result, np.ndarray) and result.dtype == np.float32:
             np.testing.assert_array_equal(result, on_grid(result))

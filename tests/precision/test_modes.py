@@ -96,7 +96,7 @@ def type_of(op: str, producer: str, mode: str, **attrs: Any) -> str:
 
 
 @together("op", PLAIN)
-def test_mixed_precision_follows_the_lists(op: str) -> None:
+def test_mixed_precision_follows_the_lists_for_every_op(op: str) -> None:
     device_op = TENSORFLOW[op]["device_op"]
     chosen, half, full = DEVICE[device_op]["list"], takes(device_op, HALF), takes(device_op, FLOAT)
     after = {producer: type_of(op, producer, "allow_mix_precision") for producer in ("fed", "white", "black")}
@@ -110,7 +110,7 @@ def test_mixed_precision_follows_the_lists(op: str) -> None:
 
 
 @together("op", PLAIN)
-def test_the_other_modes(op: str) -> None:
+def test_the_other_modes_for_every_op(op: str) -> None:
     device_op = TENSORFLOW[op]["device_op"]
     half, full = takes(device_op, HALF), takes(device_op, FLOAT)
     assert type_of(op, "white", "must_keep_origin_dtype") == FLOAT

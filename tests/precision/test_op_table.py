@@ -25,7 +25,7 @@ def test_every_op_with_a_kernel_is_in_the_map() -> None:
 
 
 @together("row", tensorflow_ops().values(), lambda row: row.tf_op)
-def test_rows_of_the_map(row) -> None:
+def test_the_row_of_every_op(row) -> None:
     assert row.tf_op in all_kernels() or row.tf_op in STRUCTURAL, "a row for an op that the device does not run"
     if row.device_op:
         assert {row.device_op, *row.forms} <= set(device_ops()) and row.otherwise == ""
