@@ -217,7 +217,7 @@ def test_a_broken_layout_is_seen(opened, decoder, pages, what: str) -> None:
     assert share_of_others(page, decoder, name, width, "light") > 2 * MOST_DIFFERENT
 
 
-@pytest.mark.whole(but=("file-1280-light",))
+@pytest.mark.whole
 @pytest.mark.parametrize(("name", "width", "theme"), zip(PAGES, (1280, 390, 1280, 390), (*THEMES, *THEMES), strict=True))
 def test_a_lost_style_sheet_and_the_other_theme_are_seen(opened, decoder, pages, name: str, width: int, theme: str) -> None:
     from tests.report.pictures import MOST_DIFFERENT
