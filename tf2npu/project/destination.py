@@ -1,0 +1,54 @@
+"""The destination of a conversion: OUT, the files themselves, or nothing."""
+
+from __future__ import annotations
+
+from npu_formats.files.directory import real_path
+from npu_formats.files.lock import Busy
+from tf2npu.findings import FileResult
+from tf2npu.project.in_place import InPlace
+from tf2npu.project.output import Output, unrecorded
+from tf2npu.project.request import Request, UsageProblem
+from tf2npu.project.walk import Tree
+
+
+def opened(request: Request, tree: Tree) -> Output:
+    """Where results are put.  Raises: UsageProblem where nothing can be written, or another conversion writes there."""
+    if request.in_place:
+        return _opened_in_place(tree)
+    if request.out is None:
+        return Output(tree, None, request.data, {})
+    rename = {real_path(request.source).name: request.out_name} if request.out_name else {}
+    folder = request.out_folder
+    assert folder is not None
+    try:
+        return Output.open(tree, folder, data=request.data, force=request.force, rename=rename, adding=request.is_single_file)
+    except Busy as busy:
+        raise UsageProblem(f"{busy}; nothing was done") from None
+    except OSError as error:
+        raise UsageProblem(f"{request.out}: cannot be written: {error.strerror or error}; nothing was done") from None
+
+
+def _opened_in_place(tree: Tree) -> Output:
+    try:
+        return InPlace(tree)
+    except Busy as busy:
+        raise UsageProblem(f"{busy}; nothing was done") from None
+    except OSError as error:
+        raise UsageProblem(f"{tree.root}: cannot be written: {error.strerror or error}; nothing was done") from None
+
+
+def finished(output: Output, request: Request, tree: Tree) -> list[FileResult]:
+    """End the record of what was written; what is to be said where there is no room for it.
+
+    Raises: UsageProblem for files that are converted where they are: it is recorded before they are replaced.
+    """
+    try:
+        output.finish()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if request.in_place:
+            raise UsageProblem(
+                f"{tree.root}: cannot be recorded: {reason}; every file is whole, old or new. Run again, or undo"
+            ) from None
+        return [unrecorded(reason)]
+    return []
