@@ -36,7 +36,8 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
         if call.when == "teardown":
-            own, others = (now - before for now, before in zip(_seconds(), self.begin, strict=True))
+            # A browser that ends without being waited for takes the time it had used with it: less than before counts as nothing.
+            own, others = (max(0.0, now - before) for now, before in zip(_seconds(), self.begin, strict=True))
             item.user_properties.append((PROPERTY, f"{_kind(item, own, others)} {own + others:.4f}"))
         return (yield)
 

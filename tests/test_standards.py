@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.one_item import together
 
 ROOT = Path(__file__).parent.parent
 LONGEST_FUNCTION, LONGEST_FILE = 60, 400
@@ -58,7 +58,7 @@ def without_subject(path: Path, tree: ast.Module) -> list[str]:
     return [f"line {text.lineno}: {text.value.strip()[:60]}" for text in found if not text.value.startswith(allowed)]
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+@together("path", PYTHON, lambda path: str(path.relative_to(ROOT)))
 def test_a_python_file_keeps_the_standards(path: Path):
     text = path.read_text(encoding="utf-8")
     loose = [f"line {text.count(chr(10), 0, found.start()) + 1}: {found.group()}" for found in LOOSE_ENDS.finditer(text)]

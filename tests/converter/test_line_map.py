@@ -15,6 +15,8 @@ from tf2npu.scanner.edits import splice
 from tf2npu.scanner.line_map import line_map, plainly_indented
 from tf2npu.scanner.tree import parse
 
+pytestmark = pytest.mark.each_python
+
 IMPORT = "import tensorflow as tf\n"
 CALL = "s = tf.Session()"
 LAYOUTS = {

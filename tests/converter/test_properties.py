@@ -18,8 +18,6 @@ from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
 
-pytestmark = pytest.mark.one_python
-
 PROFILE = settings(max_examples=drawn(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 WIDE = settings(max_examples=drawn(150), deadline=None, suppress_health_check=list(HealthCheck))

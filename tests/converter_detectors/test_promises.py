@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.converter.test_rule_examples import CASES, full
+from tests.converter.test_rule_examples import CASES, converted, full
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding
 
@@ -45,7 +45,7 @@ def said() -> list[Finding]:
     found: dict[tuple[str, str, str], Finding] = {}
     for case in CASES:
         rule, example = case.values
-        for f in convert_source(full(example.before), "example.py", example.config).findings:
+        for f in converted(example).findings:
             if f.rule == rule.id:
                 found.setdefault((f.rule, f.level.value, f.message), f)
     return list(found.values())

@@ -11,8 +11,6 @@ import tensorflow.compat.v1 as tf
 
 from tf2npu.engine.convert_file import convert_source
 
-pytestmark = pytest.mark.one_python
-
 X = "x = tf.constant([[1., 2., 3.], [4., 5., 6.]])\n"
 SQUARE = "m = tf.constant([[4., 1.], [1., 3.]])\n"
 IMAGE = "i = tf.reshape(tf.range(48, dtype=tf.float32), [1, 4, 4, 3])\n"

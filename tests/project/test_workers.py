@@ -6,8 +6,6 @@ import pytest
 
 from tf2npu.project import workers
 
-pytestmark = pytest.mark.one_python
-
 
 def work(path: str, data: bytes, suffix: str) -> str:
     """Work of the workers here."""

@@ -19,8 +19,6 @@ from tf2npu.report import writer
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
 
-pytestmark = pytest.mark.one_python
-
 N_FILES = 90  # enough for two processes
 N_KILLS = 10
 FORMATS = ["html", "json", "sarif", "csv"]
@@ -80,6 +78,7 @@ def ended(child: int, target: Path) -> int:
         return os.waitstatus_to_exitcode(status)
 
 
+@pytest.mark.whole
 def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, whole):
     old, new = whole
     target, rnd, mixed, states = tmp_path / "out", random.Random(38), 0, set()
@@ -105,6 +104,7 @@ def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, who
     assert files_of(target) == new and not drafts_in(target)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("n_moves", [0, 1, 40, 90])
 def test_a_kill_between_two_moves_is_mended_by_the_next_write(tmp_path, whole, n_moves):
     old, new = whole

@@ -186,6 +186,7 @@ def test_dynamic_rnn_trains(cell: str) -> None:
     assert host_nodes([loss, train]) == {}
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("layer", ["LSTM", "GRU", "SimpleRNN"])
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_keras_layers(layer: str, version: str) -> None:

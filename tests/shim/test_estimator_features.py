@@ -143,6 +143,7 @@ def test_best_exporter(tmp_path):
     np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("chosen", [None, "dense/kernel"])
 def test_warm_start(tmp_path, chosen):
     first = on_tensorflow(tmp_path / "first")

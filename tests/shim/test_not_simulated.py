@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tf2npu" / "api_support" / "data" / "not_simulated.csv"
 
 
+@pytest.mark.whole
 def test_the_list_is_what_a_process_with_npu_bridge_lacks():
     code = "import sys; from tools.build_not_simulated import text; sys.stdout.write(text())"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)

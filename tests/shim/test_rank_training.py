@@ -79,7 +79,7 @@ def all_ranks(script: Path, engine: str, folder: Path) -> list[list[np.ndarray]]
     return weights
 
 
-@pytest.mark.whole(but=("keras",))
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_ranks_train_as_one_process_with_the_large_batch(tmp_path, kind):
     """Each rank has the same bits, in every run and on each engine."""

@@ -27,7 +27,7 @@ from tests.how_many import drawn
 from tests.tuning import tasks
 from tests.tuning.test_rules import CHIP, ROOT, Told, tuned
 
-SEED, N_FILES = 20260601, drawn(1000)
+SEED, N_FILES = 20260601, drawn(1000, 10)
 NAME = "Ascend910A_operators.json"
 
 

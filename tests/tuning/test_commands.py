@@ -33,6 +33,7 @@ def tool(tmp_path) -> Tool:
     return run
 
 
+@pytest.mark.whole
 def test_tune_fills_the_bank_and_stops_the_script(tool, tmp_path):
     script = tmp_path / "train.py"
     script.write_text(scripts.TRAINING)

@@ -93,7 +93,7 @@ INPUTS = {
 """Images, weights, and how far from float64 a result may be, by its norm."""
 
 
-@pytest.mark.whole(but=("*-relu-*", "*-none-False"))
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("has_side", [False, True])
 @pytest.mark.parametrize("activation", list(ACTIVATIONS))
 @pytest.mark.parametrize("given", list(INPUTS))

@@ -91,6 +91,7 @@ def _ops(program: Program) -> list[str]:
     return [step.op for step in program.steps if isinstance(step, Task)]
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("change", [_clipped, _decayed], ids=["clipped", "decayed"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_gradients_are_made_in_the_optimizer_s_tiles(name: str, change: Gradients) -> None:

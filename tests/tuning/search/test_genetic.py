@@ -26,7 +26,6 @@ ODD = CoreWork(product(1000, 1000, 1000), 0.0, 0.0, 0.0)
 
 
 @pytest.mark.whole()
-@pytest.mark.one_python
 def test_two_hundred_products_come_near_the_fastest_tiling():
     assert len(drawn_works()) == 200
     works = some(drawn_works(), 11)  # chips take turns

@@ -34,7 +34,6 @@ def test_every_schedule_of_the_space_fits_and_the_default_is_one(name: str):
 
 
 @pytest.mark.whole()
-@pytest.mark.one_python
 def test_two_hundred_vector_works_come_near_the_fastest_schedule():
     assert len(drawn_vector_works()) == 200
     works = some(drawn_vector_works(), 11)  # chips take turns
@@ -53,7 +52,6 @@ def test_two_hundred_vector_works_come_near_the_fastest_schedule():
     assert 0 < n_gained < len(works)
 
 
-@pytest.mark.one_python
 def test_the_search_needs_no_good_schedule_to_begin_with():
     """It begins with the slowest of all; and the start of a task, which no schedule changes, is left out of the times."""
     works = drawn_vector_works(50)
