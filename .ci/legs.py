@@ -27,7 +27,7 @@ def legs(table: Path = ROOT / "tests" / "legs.toml") -> dict[str, list[str]]:
 
 
 def why_not_installable(requires: Sequence[str]) -> str:
-    """What pip says of requirements that it cannot install, "" where it can."""
+    """The words of pip about requirements that it cannot install, "" where it can."""
     if not requires:
         return ""
     tried = subprocess.run([sys.executable, *PIP, "--dry-run", *requires], capture_output=True, text=True, check=False)

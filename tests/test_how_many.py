@@ -33,7 +33,7 @@ def test_repeats(): pass
 def test_plain(): assert drawn(100) in (25, 100)
 """
 IN_MAKE_TEST = ["some[0]", "some[3]", "first[0]", "first[1]", "named[2]", "named[xy]", "plain"]
-"""What stays of them."""
+"""Those that stay."""
 
 
 def collected(folder: Path, **variables: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What Horovod's part of the converter knows of all files of a tree together."""
+"""The facts about Horovod in all files of a tree together."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HorovodProject(ProjectPart):
 
 
 def horovod_in(project: ProjectFacts) -> HorovodProject:
-    """What is known of Horovod in a project."""
+    """The facts about Horovod in a project."""
     part = project.parts.get(NAME)
     return part if isinstance(part, HorovodProject) else HorovodProject()
 
