@@ -23,7 +23,7 @@ from pathlib import Path
 from tests.e2e.programs import EXAMPLES, PROGRAMS, ProgramUnderTest
 from tf2npu.comparison.comparison import Comparison, compare
 from tf2npu.comparison.graph.search import find_graph
-from tf2npu.comparison.steps import choose
+from tf2npu.comparison.step_folders import choose
 from tf2npu.comparison.verdicts import COSINE, DISTANCE, Thresholds
 
 STEPS = (0, 5)

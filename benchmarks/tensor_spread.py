@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tf2npu.comparison.extra_metrics import measures
+from tf2npu.comparison.error_statistics import measures
 from tf2npu.comparison.metrics import figures
 from tf2npu.comparison.verdicts import DISTANCE, DIVERGENCE
 

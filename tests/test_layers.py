@@ -74,12 +74,12 @@ WRITES = {
 }
 ONE_WAY_TO_FILES = {
     "npu_formats/files/": "this is it",
-    "tf2npu/cli/help_page.py": "writes help through click's formatter, and no file",
+    "tf2npu/cli/help.py": "writes help through click's formatter, and no file",
     "npu_runtime/observers/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
     "npu_runtime/observers/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
     "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
     "npu_runtime/collectives/mpi_library.py": "takes the names of MPI's files in memory away, which MPI made for this process",
-    "npu_formats/ranks/attendance.py": "a path as one word",
+    "npu_formats/ranks/rank_connection.py": "a path as one word",
     "npu_formats/ranks/connection.py": "opens the run's folder for the address of its socket",
     "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",
     "tf2npu/npu_bridge/estimator/npu/keras_to_npu.py": "makes the model folder that the user named, as TensorFlow does",

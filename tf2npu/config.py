@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from npu_formats.files.above import is_trusted
 from npu_formats.files.bounded_read import MOST_SETTINGS_BYTES, read_at_most
+from npu_formats.files.parent_folders import is_trusted
 from npu_formats.toml_document import NotToml, parsed
 from tf2npu.findings import UnsafePlace
 from tf2npu.gitignore import why_no_pattern

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tf2npu
 from npu_formats.escape import visible
-from npu_formats.files.state import new_log
+from npu_formats.files.state_folder import new_log
 
 
 def one_line(error: BaseException) -> str:

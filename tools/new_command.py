@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from tf2npu.cli import cli
-from tf2npu.cli.help_page import TOPICS
+from tf2npu.cli.help import TOPICS
 
 COMMANDS = Path(__file__).parents[1] / "tf2npu" / "cli" / "commands"
 _NAME = re.compile(r"[a-z][a-z0-9]*$")
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import click
 
-from tf2npu.cli.help_page import HelpPage
+from tf2npu.cli.help import HelpPage
 
 
 @click.command(

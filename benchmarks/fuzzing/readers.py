@@ -125,7 +125,7 @@ def _read_profiling_options(folder: Path) -> None:
 
 
 def _read_narrowing(folder: Path) -> None:
-    from npu_runtime.observers.tuning.programs.narrowing import read_narrowing
+    from npu_runtime.observers.tuning.programs.operator_selection import read_narrowing
 
     read_narrowing(folder / "tune.json")
 
@@ -137,14 +137,14 @@ def _invalid_argument() -> tuple[type[Exception], ...]:
 
 
 def _no_profile() -> tuple[type[Exception], ...]:
-    from tf2npu.profiles.table import NoProfile
+    from tf2npu.profiles.csv_reader import NoProfile
 
     return (NoProfile,)
 
 
 def _not_compared() -> tuple[type[Exception], ...]:
     from tf2npu.comparison.comparison import NoGraph, NothingCompared
-    from tf2npu.comparison.steps import NoStep
+    from tf2npu.comparison.step_folders import NoStep
     from tf2npu.comparison.unreadable import Unreadable
 
     return (NoGraph, NothingCompared, NoStep, Unreadable)

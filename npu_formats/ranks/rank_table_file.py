@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from npu_formats.files.bounded_read import read_at_most
-from npu_formats.ranks.rank_table_rules import Entry, TableRules
+from npu_formats.ranks.rank_table_check import Entry, TableRules
 from npu_formats.whole_number import whole_number
 
 _MOST_BYTES = 16 << 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_runtime.analysis.variable_writers import shows_variable
+from npu_runtime.analysis.movable_reads import shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, SWITCHES
 from npu_runtime.graph.order import followers, reached

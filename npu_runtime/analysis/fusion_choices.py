@@ -6,7 +6,7 @@ import json
 
 from npu_formats.delta_debugging import Candidate, MinimalSubset
 from npu_runtime.analysis.fusion_switches import FOLDING, FOLDING_OPTION, PASSES
-from npu_runtime.analysis.least_change import LeastChange
+from npu_runtime.analysis.minimal_settings import LeastChange
 from npu_runtime.config import RuntimeConfig
 
 

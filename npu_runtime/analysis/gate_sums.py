@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from npu_runtime.analysis.loop_turn import Values
+from npu_runtime.analysis.evaluate_iteration import Values
 from npu_runtime.analysis.sequence_loops import SequenceLoop, origin
 from npu_runtime.errors import MISFITS, DeviceError
 from npu_runtime.graph.ir import Node, Value

@@ -25,7 +25,7 @@ from npu_runtime.collectives.mpi_engine import Mpi
 from npu_runtime.collectives.mpi_messages import LOOK_SECONDS, Look, finish_sends
 from npu_runtime.collectives.rank_totals import Told, own_totals
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
-from npu_runtime.collectives.waiting import sentence
+from npu_runtime.collectives.stragglers import sentence
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.exit_handlers import at_process_end
 

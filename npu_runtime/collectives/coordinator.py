@@ -14,13 +14,13 @@ from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_formats.ranks.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, KeyIsShown, listen
 from npu_formats.ranks.network import KeyIsProved, listen_at
 from npu_runtime.collectives import run_file
+from npu_runtime.collectives.authentication import Greeter
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
-from npu_runtime.collectives.greeter import Greeter
 from npu_runtime.collectives.rank_totals import KeptTotals
 from npu_runtime.collectives.rendezvous import Rendezvous
 from npu_runtime.collectives.shm_transport import Inbox, Outbox
-from npu_runtime.collectives.waiting import Waiting
+from npu_runtime.collectives.stragglers import Waiting
 
 DEFAULT_SECONDS = 1800.0
 """Seconds that a call waits for the other ranks.  Source: the default of HCCL_EXEC_TIMEOUT in HCCL's documentation."""

@@ -13,7 +13,7 @@ import numpy as np
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.engine import MessageEngine
 from npu_runtime.collectives.reduce_ops import KEY_EXCHANGE, OTHER_CALLS, Arrays, combine
-from npu_runtime.collectives.waiting import Waiting
+from npu_runtime.collectives.stragglers import Waiting
 from npu_runtime.errors import DeviceError
 
 GRACE_SECONDS = 1.0

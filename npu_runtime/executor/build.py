@@ -16,7 +16,7 @@ from npu_runtime.analysis.node_work import is_uncounted, node_work
 from npu_runtime.analysis.variable_accesses import variable_inputs, writes_variables
 from npu_runtime.device.variable import Variable
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.executor import control_flow
+from npu_runtime.executor import switch_merge
 from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
 from npu_runtime.executor.variable_locks import holding
@@ -28,12 +28,12 @@ from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.passes.schedule.schedule import Schedule
 
 STRUCTURAL: Mapping[str, Callable[..., Any]] = {
-    "Switch": control_flow.switch,
-    "RefSwitch": control_flow.switch,
-    "Merge": control_flow.merge,
-    "RefMerge": control_flow.merge,
-    "RefIdentity": control_flow.identity,
-    "PlaceholderWithDefault": control_flow.identity,
+    "Switch": switch_merge.switch,
+    "RefSwitch": switch_merge.switch,
+    "Merge": switch_merge.merge,
+    "RefMerge": switch_merge.merge,
+    "RefIdentity": switch_merge.identity,
+    "PlaceholderWithDefault": switch_merge.identity,
 }
 """Ops the executor does itself, for every element type."""
 
@@ -183,9 +183,9 @@ class _Builder:
         if node.op.startswith("Placeholder") and not node.inputs:
             return partial(_not_fed, node)
         if is_virtual(node):
-            return partial(control_flow.switch, None)
+            return partial(switch_merge.switch, None)
         if node.op in STRUCTURAL or (node.op == "Identity" and node.outputs[0].dtype in HANDLES):
-            return STRUCTURAL.get(node.op, control_flow.identity)
+            return STRUCTURAL.get(node.op, switch_merge.identity)
         if TURNS in node.attrs:
             self.program.loops.append(node.attrs[TURNS])
         made = all_kernels()[node.op]

@@ -8,9 +8,9 @@ from typing import Any
 
 from npu_runtime.device import float_status
 from npu_runtime.errors import DeviceError
-from npu_runtime.executor.control_flow import is_true
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
+from npu_runtime.executor.switch_merge import is_true
 from npu_runtime.executor.task_observers import observed, tell_failure
 from npu_runtime.executor.watch import current
 from npu_runtime.graph.ir import Value

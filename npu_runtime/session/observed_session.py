@@ -33,11 +33,11 @@ from npu_runtime.errors import FailedPrecondition
 from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity, over_pools
+from npu_runtime.executor.dry_run import is_setting, run_shapes
 from npu_runtime.executor.loop import turns_of
 from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import Extents, is_open
 from npu_runtime.executor.run import Runner
-from npu_runtime.executor.shapes_run import is_setting, run_shapes
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
 from npu_runtime.importers.tensorflow.devices import Devices

@@ -13,8 +13,8 @@ from rich.cells import cell_len
 from npu_formats.escape import ODD
 from tests.accuracy_check import samples
 from tests.accuracy_check.samples import MIX, SAMPLES
-from tf2npu.accuracy_check import as_text, figures
-from tf2npu.accuracy_check.columns import fitted
+from tf2npu.accuracy_check import as_text, number_format
+from tf2npu.accuracy_check.terminal_width import fitted
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.report.formats.as_text import show
 
@@ -102,21 +102,21 @@ def test_no_cause_is_claimed_where_runs_of_the_original_differ():
     ],
 )  # fmt: skip
 def test_shares(value, text):
-    assert figures.share_text(value) == text
+    assert number_format.share_text(value) == text
 
 
 @pytest.mark.parametrize(
     "value, text", [(91000, "91,000"), (65504.0, "65,504"), (1.2e-5, "1.2e-05"), (123456789.0, "123,000,000")]
 )
 def test_amounts(value, text):
-    assert figures.amount_text(value) == text
+    assert number_format.amount_text(value) == text
 
 
 @pytest.mark.parametrize(
     "value, text", [(2.3026, "2.3026"), (0, "0.0000"), (12345.6, "12346"), (1e-9, "1.0000e-09"), (None, "-")]
 )
 def test_losses(value, text):
-    assert figures.loss_text(value) == text
+    assert number_format.loss_text(value) == text
 
 
 @pytest.mark.parametrize("columns", [4, 5, 9, 20])

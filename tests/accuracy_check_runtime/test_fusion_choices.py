@@ -13,7 +13,7 @@ import tensorflow.compat.v1 as tf
 from npu_formats.delta_debugging import MinimalSubset, minimal_subset
 from npu_runtime.analysis.fusion_choices import fusion_candidates, fusion_change
 from npu_runtime.analysis.fusion_switches import FOLDING, PASSES, with_fusion_switches, without_passes
-from npu_runtime.analysis.least_change import with_files
+from npu_runtime.analysis.minimal_settings import with_files
 from npu_runtime.config import RuntimeConfig, load_config
 from npu_runtime.session import DeviceSession, Request, run_log
 

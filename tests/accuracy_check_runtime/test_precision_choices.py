@@ -17,7 +17,7 @@ import tensorflow.compat.v1 as tf
 from npu_formats.delta_debugging import MinimalSubset, minimal_subset
 from npu_formats.device.chip import load_chip
 from npu_formats.device.op_table import BLACK, tensorflow_ops
-from npu_runtime.analysis.least_change import LeastChange, with_files
+from npu_runtime.analysis.minimal_settings import LeastChange, with_files
 from npu_runtime.analysis.precision_choices import (
     MOST_NODES,
     ReducedNode,

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import click
 
-from tf2npu.cli import cli, help_page
-from tf2npu.cli.help_page import HelpPage, paragraphs
+from tf2npu.cli import cli
+from tf2npu.cli import help as help_module
+from tf2npu.cli.help import HelpPage, paragraphs
 
 _FACTS = re.compile(r"\[default: ([^\]]*)\]")
 
@@ -25,9 +26,9 @@ def commands(group: click.Group = cli, words: str = "") -> Iterator[tuple[str, H
 
 def texts() -> set[str]:
     """Texts that have to be in Chinese: sentences, headings, and the words of defaults that are no values."""
-    found = {"Usage:", "Options", "Examples", "Commands", "default", "required", "[OPTIONS]", help_page.OTHERS}
+    found = {"Usage:", "Options", "Examples", "Commands", "default", "required", "[OPTIONS]", help_module.OTHERS}
     found |= {"Show this message and exit.", "Show the version and exit.", "COMMAND [ARGS]..."}
-    found |= set(help_page.TOPICS)
+    found |= set(help_module.TOPICS)
     groups = [cli, *(command for command in cli.commands.values() if isinstance(command, click.Group))]
     for command in [*groups, *(command for _, command in commands())]:
         found |= {command.summary, *command.option_groups} - {""}

@@ -14,8 +14,9 @@ from rich.cells import cell_len
 
 from npu_formats.environment import TF2NPU_LANG
 from tests.cli.help_texts import commands, texts
-from tf2npu.cli import cli, help_page
+from tf2npu.cli import cli
 from tf2npu.cli import commands as commands_folder
+from tf2npu.cli import help as help_module
 from tf2npu.cli.help_formatter import wrapped
 
 COMMANDS = dict(commands())
@@ -34,7 +35,7 @@ def test_an_option_stands_in_one_group(words):
 
 def test_each_command_has_a_line_and_a_place_of_its_own_in_a_group_of_commands():
     assert all(command.summary for command in [*COMMANDS.values(), *GROUPS.values()])
-    assert {command.topic for command in cli.commands.values()} == set(help_page.TOPICS)
+    assert {command.topic for command in cli.commands.values()} == set(help_module.TOPICS)
     places = [(command.topic, command.position) for command in cli.commands.values()]
     assert len(places) == len(set(places))
 
@@ -93,5 +94,5 @@ def test_lines_are_broken_by_cells_and_nothing_is_lost(text, width):
 
 
 def test_every_text_has_one_in_chinese_and_none_is_left_over():
-    assert texts() - help_page.texts().keys() == set()
-    assert help_page.texts().keys() - texts() == set()
+    assert texts() - help_module.texts().keys() == set()
+    assert help_module.texts().keys() - texts() == set()

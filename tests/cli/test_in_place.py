@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npu_formats.files.directory import Directory
-from npu_formats.files.state import tree_state
+from npu_formats.files.state_folder import tree_state
 from tests.cli.test_convert import tree
 from tf2npu.project.undo_log import exclusive, runs
 

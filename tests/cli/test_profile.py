@@ -12,7 +12,7 @@ from npu_formats.predict import PredictionRequest
 from tests.prediction import samples
 from tests.profiles import trees
 from tf2npu import cli
-from tf2npu.cli import script_words
+from tf2npu.cli import script_arguments
 from tf2npu.prediction import document
 from tf2npu.prediction.arguments import chips_named, devices_named, processes_for
 
@@ -34,7 +34,7 @@ class TestWords:
         ],
     )
     def test_ours_may_stand_on_both_sides(self, words, ours, theirs):
-        assert script_words.split_words(words.split(), self.OPTIONS) == (ours.split(), theirs.split())
+        assert script_arguments.split_words(words.split(), self.OPTIONS) == (ours.split(), theirs.split())
 
     @pytest.mark.parametrize("name", ["Ascend 910", "910", "ascend910", "Ascend-910A", "ASCEND910a"])
     def test_a_chip_has_many_spellings(self, name):

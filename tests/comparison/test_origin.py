@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.comparison.hand_made import Sample
 from tf2npu.comparison.comparison import Comparison, compare
-from tf2npu.comparison.steps import choose
+from tf2npu.comparison.step_folders import choose
 from tf2npu.comparison.verdicts import Thresholds
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from tf2npu.comparison.extra_metrics import Measures, measures, narrower, steps
+from tf2npu.comparison.error_statistics import Measures, measures, narrower, steps
 from tf2npu.comparison.metrics import figures
 
 FLOATS = [np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64), np.dtype(ml_dtypes.bfloat16)]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.engine.convert_file import convert_source
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.text.source import SourceError, decode
 
 pytestmark = pytest.mark.each_python
 

@@ -16,7 +16,7 @@ from benchmarks.fuzzing import checks, examples, grammar, mutations, removals
 from tests.how_many import drawn
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
-from tf2npu.scanner.edits import splice
+from tf2npu.scanner.text.edits import splice
 
 PROFILE = settings(max_examples=drawn(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

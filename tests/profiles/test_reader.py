@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from tests.profiles import trees
 from tf2npu.prediction import document
+from tf2npu.profiles.csv_reader import NoProfile, plain, rows
 from tf2npu.profiles.reader import read_profile
-from tf2npu.profiles.table import NoProfile, plain, rows
 from tf2npu.profiles.tasks import _shapes
 from tf2npu.profiles.tree import opened
 
@@ -171,7 +171,7 @@ def test_links_and_pipes_are_not_followed(tmp_path):
 
 def test_limits_are_said(tmp_path, monkeypatch):
     tree = trees.new_tree(tmp_path)
-    monkeypatch.setattr("tf2npu.profiles.table.MOST_ROWS", 5)
+    monkeypatch.setattr("tf2npu.profiles.csv_reader.MOST_ROWS", 5)
     with pytest.raises(NoProfile, match=r"op_summary_\d+.csv: has more than 5 rows: profile fewer steps"):
         read_profile(tree)
     monkeypatch.setattr("tf2npu.profiles.tree._MOST_ENTRIES", 1)

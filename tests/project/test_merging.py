@@ -6,7 +6,7 @@ import os
 import signal
 
 from tf2npu.engine.convert_file import gather_facts
-from tf2npu.project import merging, workers
+from tf2npu.project import merge_facts, workers
 from tf2npu.project.cache import fingerprint
 from tf2npu.scanner.project_facts import ProjectFacts
 
@@ -18,26 +18,26 @@ FILES = {
 
 
 def packed() -> list[bytes]:
-    return [merging.packed_facts(path, data, gather_facts) for path, data in FILES.items()]
+    return [merge_facts.packed_facts(path, data, gather_facts) for path, data in FILES.items()]
 
 
 def test_both_ways_give_the_project_that_merging_gives(monkeypatch):
     expected = fingerprint(ProjectFacts.merge(gather_facts(path, data) for path, data in FILES.items()))
-    assert fingerprint(merging.merged(packed())) == expected
-    monkeypatch.setattr(merging, "_BYTES_WORTH_A_PROCESS", 0)
-    assert fingerprint(merging.merged(packed())) == expected
+    assert fingerprint(merge_facts.merged(packed())) == expected
+    monkeypatch.setattr(merge_facts, "_BYTES_WORTH_A_PROCESS", 0)
+    assert fingerprint(merge_facts.merged(packed())) == expected
 
 
 def test_the_project_is_merged_here_when_the_other_process_dies(monkeypatch):
     apart = workers.apart
-    monkeypatch.setattr(merging, "_BYTES_WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(merging.workers, "apart", lambda *_: apart(_kill_this_process))
-    assert merging.merged(packed()).entries == {"train.py"}
+    monkeypatch.setattr(merge_facts, "_BYTES_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(merge_facts.workers, "apart", lambda *_: apart(_kill_this_process))
+    assert merge_facts.merged(packed()).entries == {"train.py"}
 
 
 def test_equal_names_of_different_files_are_one_object():
     sources = {f"{name}.py": b"import tensorflow as tf\nimport some_module_of_theirs\n" for name in "ab"}
-    project = merging.merged([merging.packed_facts(path, data, gather_facts) for path, data in sources.items()])
+    project = merge_facts.merged([merge_facts.packed_facts(path, data, gather_facts) for path, data in sources.items()])
     one, other = (facts.imports for facts in project.files.values())
     assert len(one) == 2 and all(mine is theirs for mine, theirs in zip(one, other, strict=True))
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_formats.files.directory import Directory
-from npu_formats.files.state import tree_state
+from npu_formats.files.state_folder import tree_state
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.walk import Kind, walk
 

@@ -12,8 +12,8 @@ import time
 import pytest
 
 from npu_formats.files.directory import Directory
-from npu_formats.ranks import attendance, network_meeting
-from npu_formats.ranks.attendance import CannotMeet
+from npu_formats.ranks import network_rendezvous, rank_connection
+from npu_formats.ranks.rank_connection import CannotMeet
 from npu_formats.ranks.rank_environment import RankEnvironment
 from npu_formats.ranks.servers import Servers
 from npu_runtime.collectives.coordinator import Coordinator
@@ -39,7 +39,7 @@ def free_ports(count: int) -> int:
 @pytest.fixture
 def left(monkeypatch):
     """Attendance is kept until the process ends; here until the test does."""
-    monkeypatch.setattr(attendance, "_keep", lambda line: monkeypatch.setattr(attendance, "_attendance", [line]))
+    monkeypatch.setattr(rank_connection, "_keep", lambda line: monkeypatch.setattr(rank_connection, "_attendance", [line]))
 
 
 def given(port: int, seconds: float = 60) -> RankEnvironment:
@@ -54,7 +54,7 @@ def test_a_relay_at_the_first_port_is_passed_by(tmp_path, left):
         heard: list[bytes] = []
         threading.Thread(target=serve, args=(squatter, coordinator.place, heard), daemon=True).start()
         rank = given(first)
-        place, run = network_meeting._from_afar(rank, rank.servers, DERIVED)
+        place, run = network_rendezvous._from_afar(rank, rank.servers, DERIVED)
         assert (place, run) == (f"127.0.0.1:{first + 1}", coordinator._run) and heard
         assert coordinator._present.keys() == {1}
         coordinator.close()
@@ -67,7 +67,7 @@ def test_strangers_who_say_nothing_take_little_time(tmp_path, left):
             squatters.enter_context(socket.create_server(("127.0.0.1", first + number)))
         coordinator = Coordinator(tmp_path, DERIVED, ("127.0.0.1", first))
         begun, rank = time.monotonic(), given(first)
-        place, _ = network_meeting._from_afar(rank, rank.servers, DERIVED)
+        place, _ = network_rendezvous._from_afar(rank, rank.servers, DERIVED)
         assert place == f"127.0.0.1:{first + N_STRANGERS}" and time.monotonic() - begun < 40
         coordinator.close()
 
@@ -77,7 +77,7 @@ def test_strangers_alone_are_waited_for_as_long_as_the_user_says(left):
     with socket.create_server(("127.0.0.1", first)):
         rank = given(first, seconds=2)
         with pytest.raises(CannotMeet, match=r"waits for rank 0 at 127.0.0.1, ports .*timed out.*2 s are over"):
-            network_meeting._from_afar(rank, rank.servers, DERIVED)
+            network_rendezvous._from_afar(rank, rank.servers, DERIVED)
 
 
 def test_another_port_is_told(tmp_path, left, capsys, monkeypatch):
@@ -88,10 +88,10 @@ def test_another_port_is_told(tmp_path, left, capsys, monkeypatch):
         coordinators.append(Coordinator(tmp_path / "files", key, network))
         return coordinators[-1].place
 
-    monkeypatch.setattr(network_meeting, "start", start)
+    monkeypatch.setattr(network_rendezvous, "start", start)
     with socket.create_server(("127.0.0.1", first)), Directory.given(tmp_path) as folder:
         rank = given(first)
-        place, run = network_meeting._beside_the_chief(rank, rank.servers, folder, DERIVED)
+        place, run = network_rendezvous._beside_the_chief(rank, rank.servers, folder, DERIVED)
     assert (place, run) == (f"127.0.0.1:{first + 1}", coordinators[0]._run)
     said = f"npu_bridge: port {first} of 127.0.0.1 is taken, so the coordinator of this job listens at {first + 1}"
     assert said in capsys.readouterr().err
@@ -110,4 +110,4 @@ def test_an_answer_that_was_changed_on_its_way_is_no_answer(left):
             self.sent = None
 
     line = Changed()
-    assert attendance.attend(line, given(1)) == "" and line.sent is None
+    assert rank_connection.attend(line, given(1)) == "" and line.sent is None

@@ -22,7 +22,10 @@ from tf2npu.rules import rule_parts
 PACKAGE = Path(__file__).parents[2] / "tf2npu"
 CATALOGUE = PACKAGE / "report" / "locale" / "zh.json"
 RULES = tuple(sorted((PACKAGE / "rules").rglob("*.py")))
-_SCANNER = ("source", "tree", "notebook", "notebook_json", "python2_constructs", "pragmas", "edits", "output_check")
+_SCANNER = (
+    "text/source", "tree", "notebooks/cells", "notebooks/json_source", "python2/constructs", "text/pragmas", "text/edits",
+    "text/output_check",
+)  # fmt: skip
 FINDINGS = (
     *RULES, *sorted((PACKAGE / "engine").glob("*.py")), PACKAGE / "file_findings.py",
     *sorted((PACKAGE / "python2").rglob("*.py")),

@@ -13,10 +13,10 @@ from tf2npu.findings import Span, Status
 from tf2npu.report.html.code_table import code_html, line_html, runs
 from tf2npu.report.html.highlight import highlight, highlight_ranges
 from tf2npu.report.languages.language import catalogue
-from tf2npu.report.model.aligned import compare
 from tf2npu.report.model.changes import changes_by_line
 from tf2npu.report.model.file_parts import n_left_out, parts_of
 from tf2npu.report.model.report import Change, FileReport, Lines
+from tf2npu.report.model.side_by_side import compare
 
 
 @given(samples.changed_texts())

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.report.samples import SOURCE, result
 from tf2npu.findings import Span, Status
-from tf2npu.report.model.aligned import splice
 from tf2npu.report.model.build import file_report
 from tf2npu.report.model.changes import offsets_of
 from tf2npu.report.model.report import Change, FileReport, Lines
+from tf2npu.report.model.side_by_side import splice
 from tf2npu.report.runs.source_map import LineOrigins
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from npu_formats.ranks import connection
 from npu_formats.ranks.connection import BrokenMessage, connect
-from npu_runtime.collectives import greeter, run_file, shm_transport
+from npu_runtime.collectives import authentication, run_file, shm_transport
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator
 from npu_runtime.collectives.coordinator import Coordinator
@@ -77,8 +77,8 @@ def test_garbage_leaves_no_thread_and_ranks_go_on(running):
 
 def test_silent_connections_hold_nobody_up_and_are_not_kept(running, monkeypatch):
     monkeypatch.setattr(connection, "HELLO_SECONDS", 0.5)
-    monkeypatch.setattr(greeter, "MOST_UNKNOWN", 8)
-    monkeypatch.setattr(greeter, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(authentication, "MOST_UNKNOWN", 8)
+    monkeypatch.setattr(authentication, "ANSWER_SECONDS", 0.1)
     before = threads()
     silent = [stranger(running) for _ in range(20)]
     works(running)

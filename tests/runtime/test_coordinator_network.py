@@ -15,7 +15,7 @@ import pytest
 
 from npu_formats.ranks import connection, network
 from npu_formats.ranks.network import connect_patiently, connect_to
-from npu_runtime.collectives import greeter
+from npu_runtime.collectives import authentication
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator
 from npu_runtime.collectives.coordinator import Coordinator
@@ -161,8 +161,8 @@ def test_ranks_come_through_a_flood_of_strangers(running, most, how):
 
 
 def test_strangers_of_one_address_put_out_no_others(running, monkeypatch):
-    monkeypatch.setattr(greeter, "MOST_UNKNOWN", 8)
-    monkeypatch.setattr(greeter, "ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(authentication, "MOST_UNKNOWN", 8)
+    monkeypatch.setattr(authentication, "ANSWER_SECONDS", 0.05)
     host, _, port = running.place.rpartition(":")
     with contextlib.ExitStack() as open_links:
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 from tf2npu.engine.convert_file import convert_source
-from tf2npu.frameworks.tensorflow1.brought_back import BROUGHT_BACK
+from tf2npu.frameworks.tensorflow1.restored_names import BROUGHT_BACK
 from tf2npu.rules import load_rules
 from tf2npu.rules.base import registered
 

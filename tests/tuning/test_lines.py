@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from npu_runtime.observers.tuning.programs.bank_policy import TUNED, Decision
 from npu_runtime.observers.tuning.programs.outcome import Outcome
 from npu_runtime.observers.tuning.programs.program_tuner import TunedProgram
-from npu_runtime.observers.tuning.programs.rules import TUNED, Decision
 from npu_runtime.observers.tuning.programs.session_tuner import _lines
 from npu_runtime.observers.tuning.programs.tuning_request import TuningRequest
 from tf2npu.commands.tune import _program_lines

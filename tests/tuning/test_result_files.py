@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_formats.vendor.tune_result import TunedOperator, read_tune_result
+from npu_runtime.observers.tuning.programs.bank_policy import decide
 from npu_runtime.observers.tuning.programs.outcome import Outcome
 from npu_runtime.observers.tuning.programs.result_files import (
     aoe_result,
@@ -20,7 +21,6 @@ from npu_runtime.observers.tuning.programs.result_files import (
     tune_result,
     tune_result_name,
 )
-from npu_runtime.observers.tuning.programs.rules import decide
 
 # As in the textbook and in a file of a user: quoted and not, with times and without, spaces that differ.
 LISTING = """

@@ -13,9 +13,9 @@ import pytest
 from npu_formats.device.chip import load_chip
 from npu_runtime.cost.choice import cost_with
 from npu_runtime.errors import Internal
+from npu_runtime.observers.tuning.programs.bank_policy import decide
 from npu_runtime.observers.tuning.programs.outcome import Outcome
 from npu_runtime.observers.tuning.programs.program_tuner import ProgramTuner
-from npu_runtime.observers.tuning.programs.rules import decide
 from npu_runtime.observers.tuning.programs.tuning_request import TuningRequest
 from tests.tuning import tasks
 

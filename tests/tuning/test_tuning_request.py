@@ -15,8 +15,8 @@ import pytest
 from npu_runtime.config import MOST_TUNING_SECONDS, load_config
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.observers.tuning.programs import bank_process
-from npu_runtime.observers.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
-from npu_runtime.observers.tuning.programs.sharing import NoBank, own_banks
+from npu_runtime.observers.tuning.programs.operator_selection import DEEP_EFFORT, read_narrowing
+from npu_runtime.observers.tuning.programs.shared_banks import NoBank, own_banks
 from npu_runtime.observers.tuning.programs.tuning_request import requested
 from tests.tuning.tasks import product_task
 from tf2npu.commands import bank

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tf2npu.accuracy_check.figures import amount_text, cosine_text, loss_text, share_text, special
+from tf2npu.accuracy_check.number_format import amount_text, cosine_text, loss_text, share_text, special
 from tf2npu.accuracy_check.record import FirstDifference, LeastChange, Record, Run
 from tf2npu.accuracy_check.verdicts import AGREES, DIFFERS, FAILED, cause_of, names_causes, verdict_of
 from tf2npu.comparison.texts import Texts

@@ -12,7 +12,7 @@ import click
 
 import tf2npu
 from tf2npu.cli import commands
-from tf2npu.cli.help_page import TOPICS, CommandGroup, HelpPage
+from tf2npu.cli.help import TOPICS, CommandGroup, HelpPage
 
 EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED = 2, 70, 130
 """Exit codes: the command was wrong (click's own), a defect of ours (EX_SOFTWARE of sysexits.h), ended by SIGINT (as shells

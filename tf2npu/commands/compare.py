@@ -41,7 +41,7 @@ def compare(dump: Path, reference: Path, wanted: Wanted) -> int:
     """`tf2npu compare`; returns the exit code."""
     require_numpy("compare")
     from tf2npu.comparison import comparison
-    from tf2npu.comparison.steps import NoStep
+    from tf2npu.comparison.step_folders import NoStep
     from tf2npu.comparison.unreadable import Unreadable
     from tf2npu.comparison.verdicts import Thresholds
 

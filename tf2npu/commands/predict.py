@@ -24,8 +24,8 @@ from tf2npu.prediction.arguments import processes_for
 from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
+from tf2npu.profiles.csv_reader import NoProfile
 from tf2npu.profiles.reader import read_profile
-from tf2npu.profiles.table import NoProfile
 from tf2npu.profiles.tree import profiles_in
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.formats.as_text import show

@@ -12,7 +12,7 @@ import click
 from npu_formats.escape import visible
 from npu_formats.files.directory import real_path
 from npu_formats.files.lock import Busy
-from npu_formats.files.state import NoState
+from npu_formats.files.state_folder import NoState
 from tf2npu.project.undo import Undone, undo
 from tf2npu.project.undo_log import has_state
 from tf2npu.refused_request import RefusedRequest

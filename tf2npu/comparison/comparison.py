@@ -21,7 +21,7 @@ from tf2npu.comparison.process_pool import all_rows
 from tf2npu.comparison.result_table import Columns
 from tf2npu.comparison.rounding import excuse
 from tf2npu.comparison.rows import Row
-from tf2npu.comparison.steps import Chosen, choose
+from tf2npu.comparison.step_folders import Chosen, choose
 from tf2npu.comparison.tensors.folder import NPY, TensorFolder, key_of, read_folder
 from tf2npu.comparison.tensors.libraries import EXIT_UNREADABLE
 from tf2npu.comparison.unreadable import Unreadable

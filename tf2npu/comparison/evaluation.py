@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from tf2npu.comparison.extra_metrics import measures
+from tf2npu.comparison.error_statistics import measures
 from tf2npu.comparison.metrics import figures
 from tf2npu.comparison.pairing import Partner
 from tf2npu.comparison.rows import Row

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import ml_dtypes
 import numpy as np
 
-from tf2npu.comparison.extra_metrics import Measures
+from tf2npu.comparison.error_statistics import Measures
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import AGREES, DIFFERS, DISTANCE, NOT_COMPARED, ONE_SIDED, ROUNDING
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tf2npu.comparison.extra_metrics import Measures
+from tf2npu.comparison.error_statistics import Measures
 from tf2npu.comparison.metrics import NOT_COMPUTED, not_computed
 from tf2npu.comparison.tensors.layouts import Beside
 

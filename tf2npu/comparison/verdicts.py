@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tf2npu.comparison.extra_metrics import Measures, narrower
+from tf2npu.comparison.error_statistics import Measures, narrower
 from tf2npu.comparison.metrics import ALGORITHMS
 from tf2npu.comparison.rows import Row
 

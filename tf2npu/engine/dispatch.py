@@ -12,10 +12,10 @@ from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import Rule, hooks, rule_parts
 from tf2npu.rules.base import registered
-from tf2npu.scanner.edits import Fix, spliced_range, to_edits
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.text.edits import Fix, spliced_range, to_edits
 
 
 class RuleCalls:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from npu_formats.files.directory import Directory, real_path
-from npu_formats.files.state import remove_tree_state
+from npu_formats.files.state_folder import remove_tree_state
 from npu_formats.whole_number import whole_number
 from tf2npu.config import load_config
 from tf2npu.findings import FileResult, Status
@@ -23,8 +23,8 @@ from tf2npu.frameworks.tensorflow1.bridge_imports import file_importing_bridge
 from tf2npu.project.conversion import Conversion, convert_project
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.workers import default_jobs
-from tf2npu.report.model.aligned import compare
 from tf2npu.report.model.build import file_report
+from tf2npu.report.model.side_by_side import compare
 
 MOST_ENTRIES = 20_000
 """Files and folders of a project that is converted for one run. The vendor's largest model has some thousand; a home folder has

@@ -34,8 +34,8 @@ def _meet() -> None:
         sys.exit(f"npu_bridge: {problem}")
     if given is None:
         return
-    from npu_formats.ranks.cores import share_cores  # most processes are alone, and need none of these
-    from npu_formats.ranks.meeting import CannotMeet, join
+    from npu_formats.ranks.cpu_affinity import share_cores  # most processes are alone, and need none of these
+    from npu_formats.ranks.local_rendezvous import CannotMeet, join
 
     try:
         os.environ.update(join(given))

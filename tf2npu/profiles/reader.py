@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tf2npu.prediction.document import ChipStep, Document, Task, of_steps
 from tf2npu.profiles import steps, tasks
-from tf2npu.profiles.information import chip_of
+from tf2npu.profiles.chip_info import chip_of
+from tf2npu.profiles.csv_reader import NoProfile, rows
 from tf2npu.profiles.shares import shares_of
 from tf2npu.profiles.steps import Step
-from tf2npu.profiles.table import NoProfile, rows
 from tf2npu.profiles.tasks import Measured, device_of
 from tf2npu.profiles.tree import MOST_PROFILES, ProfileTree, opened
 

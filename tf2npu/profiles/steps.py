@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tf2npu.profiles.table import Clock, TableRow, rows
+from tf2npu.profiles.csv_reader import Clock, TableRow, rows
 from tf2npu.profiles.tasks import Measured, device_of
 from tf2npu.profiles.tree import ProfileTree
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tf2npu.prediction.document import Shapes, Task, Words
-from tf2npu.profiles.table import MOST_AMOUNT, MOST_ROWS, Clock, NoProfile, TableRow, column_names, number_in, plain, rows
+from tf2npu.profiles.csv_reader import MOST_AMOUNT, MOST_ROWS, Clock, NoProfile, TableRow, column_names, number_in, plain, rows
 from tf2npu.profiles.tree import ProfileTree
 
 PIPES = {"mac": "cube", "vec": "vector", "scalar": "scalar", "mte1": "mte1", "mte2": "mte2", "mte3": "mte3", "fixpipe": "fixpipe"}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from npu_formats.files.bounded_read import MB, read_in
 from npu_formats.files.directory import Directory
-from tf2npu.profiles.table import Clock, NoProfile
+from tf2npu.profiles.csv_reader import Clock, NoProfile
 
 MOST_FILE_BYTES = 512 * MB
 """Bytes of one exported file that are read. An op_summary of a thousand steps of BERT-large has 300 MB."""

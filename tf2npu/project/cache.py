@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import tf2npu
 from npu_formats.files.private_file import NotPrivate, make_private
-from npu_formats.files.state import home_folder
+from npu_formats.files.state_folder import home_folder
 from tf2npu.project import codec
 from tf2npu.rules import plugins
 
@@ -95,7 +95,7 @@ def tool_fingerprint() -> bytes:
     return fingerprint(tf2npu.__version__, seen, plugins.fingerprint(), sys.version_info[:3], _libcst_place())
 
 
-_PARTS = ("api_support", "engine", "python2", "rules", "scanner")
+_PARTS = ("api_support", "engine", "frameworks", "python2", "rules", "scanner")
 """The folders of the package on which a result depends, beside the modules at its top."""
 
 

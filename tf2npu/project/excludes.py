@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npu_formats.files.above import is_trusted
 from npu_formats.files.bounded_read import MOST_PATTERN_BYTES, read_at_most, read_in
 from npu_formats.files.directory import Directory
+from npu_formats.files.parent_folders import is_trusted
 from tf2npu.gitignore import refused_patterns
 from tf2npu.project.glob_regex import bounded
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from npu_formats.files import draft
 from npu_formats.files.directory import Directory
-from npu_formats.files.state import NoState, tree_state
+from npu_formats.files.state_folder import NoState, tree_state
 from tf2npu.project.signature import is_inside
 
 log = logging.getLogger(__name__)

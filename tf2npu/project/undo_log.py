@@ -19,7 +19,7 @@ from typing import Any
 
 from npu_formats.files import draft, lock
 from npu_formats.files.directory import Directory
-from npu_formats.files.state import remove_tree_state, tree_state
+from npu_formats.files.state_folder import remove_tree_state, tree_state
 from tf2npu.project.signature import is_inside
 
 _FINISHED = {"finished": True}

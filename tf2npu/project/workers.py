@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from npu_formats.files.orphan import watch_main_process
+from npu_formats.files.orphaned_workers import watch_main_process
 
 Job = tuple[str, bytes]  # path, content
 Work = Callable[..., Any]  # work(path, data, *shared), importable by name

@@ -15,8 +15,8 @@ from typing import Any
 from npu_formats.environment import TF2NPU_COLLECTIVE_ENGINE, TF2NPU_JOB_KEY
 from npu_formats.ranks import mpi_packages
 from npu_formats.ranks.rank_environment import MOST_RANKS, engine_problem
+from npu_formats.ranks.rank_table_check import MOST_DEVICE_ID
 from npu_formats.ranks.rank_table_file import read_rank_table, servers_of
-from npu_formats.ranks.rank_table_rules import MOST_DEVICE_ID
 from npu_formats.ranks.servers import is_here
 from npu_formats.ranks.shared_folder import shared_folder
 from tf2npu.ranks import job

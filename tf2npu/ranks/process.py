@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TextIO
 
-from npu_formats.ranks.cores import share_cores
+from npu_formats.ranks.cpu_affinity import share_cores
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.ranks.rank_output import Output
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from npu_formats.files.draft import replacing
-from npu_formats.files.state import NoState, tree_state
+from npu_formats.files.state_folder import NoState, tree_state
 from tf2npu.report.languages.language import LANGUAGES
 from tf2npu.report.model.report import CommandPaths
 

@@ -14,10 +14,10 @@ from typing import Generic, TypeVar
 
 from tf2npu.api_support.uses import ApiUses
 from tf2npu.findings import Edit, Finding
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
+from tf2npu.scanner.text.edits import Fix
 
 F = TypeVar("F", bound=Callable[..., object])
 

@@ -8,11 +8,11 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.frameworks.base import Adapter, Framework
-from tf2npu.scanner.edits import Change
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.edits import Change
 from tf2npu.scanner.tree_walk import dotted_name
 
 

@@ -14,12 +14,12 @@ from tf2npu.findings import Span
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.names import canonical, is_framework
-from tf2npu.scanner.pragmas import Pragmas
 from tf2npu.scanner.project_facts import ProjectFacts
-from tf2npu.scanner.ranges import Covering
-from tf2npu.scanner.resolve import Resolver
+from tf2npu.scanner.resolver import Resolver
 from tf2npu.scanner.scopes import Binding, Scope
-from tf2npu.scanner.source import LineIndex
+from tf2npu.scanner.text.interval_index import Covering
+from tf2npu.scanner.text.pragmas import Pragmas
+from tf2npu.scanner.text.source import LineIndex
 from tf2npu.scanner.tree import Tree
 from tf2npu.scanner.tree_walk import Walked, root_name, walk
 

@@ -8,10 +8,10 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.findings import Finding, Level
-from tf2npu.scanner.edits import Change, Fix
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
+from tf2npu.scanner.text.edits import Change, Fix
 
 _ATOMS = (
     cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString,

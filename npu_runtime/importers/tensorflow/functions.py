@@ -18,7 +18,7 @@ from tensorflow.python.framework import function_def_to_graph, tensor_shape
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, NOT_LOWERED
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importers.tensorflow import branches, symbolic_gradients, while_loops
+from npu_runtime.importers.tensorflow import branches, lower_while, symbolic_gradients
 from npu_runtime.importers.tensorflow.inline_call import MARK, Expansion, inner_name
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.place.placement import reason_for_host
@@ -32,7 +32,7 @@ ImportOperation = Callable[[Any], Node]
 _LOWERINGS: dict[str, Callable[[Expansion], None]] = {
     **dict.fromkeys(("If", "StatelessIf"), branches.lower_if),
     **dict.fromkeys(("Case", "StatelessCase"), branches.lower_case),
-    **dict.fromkeys(("While", "StatelessWhile"), while_loops.lower_while),
+    **dict.fromkeys(("While", "StatelessWhile"), lower_while.lower_while),
     symbolic_gradients.GRADIENT: symbolic_gradients.lower_gradient,
 }
 
@@ -85,7 +85,7 @@ class Inliner:
             names = [node.attrs["then_branch"], node.attrs["else_branch"]]
         elif node.op in branches.CASES:
             names = list(node.attrs["branches"])
-        elif node.op in while_loops.WHILES:
+        elif node.op in lower_while.WHILES:
             names = [node.attrs["cond"], node.attrs["body"]]
         elif node.op == symbolic_gradients.GRADIENT:
             names = [symbolic_gradients.function_of(self._tf_graph, node.attrs["f"])]
@@ -101,9 +101,9 @@ class Inliner:
         if node.op not in _LOWERINGS:
             return None
         for inner, reason in (found for name in names for found in self._host_reasons(name)):
-            if node.op in while_loops.WHILES or "variant" in [spec.dtype for spec in inner.outputs]:
+            if node.op in lower_while.WHILES or "variant" in [spec.dtype for spec in inner.outputs]:
                 return f"its body holds {inner.name}: {reason}"
-        if node.op in while_loops.WHILES and not while_loops.variables(self.load(names[1])):
+        if node.op in lower_while.WHILES and not lower_while.variables(self.load(names[1])):
             return "no variable of the loop ever changes"
         return None
 

@@ -19,7 +19,7 @@ from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.ops import gen_state_ops
 
 from npu_runtime.analysis.host_values import is_free_constant, is_virtual, returns_reference, variable_shown
-from npu_runtime.analysis.variable_writers import shows_variable
+from npu_runtime.analysis.movable_reads import shows_variable
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological

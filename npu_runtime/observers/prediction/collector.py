@@ -9,8 +9,8 @@ from npu_formats.environment import TF2NPU_PREDICT
 from npu_formats.predict import PredictionRequest, read_request
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.observers.base import SessionObserver
+from npu_runtime.observers.prediction.exit_script import listen
 from npu_runtime.observers.prediction.step_document import document_of
-from npu_runtime.observers.prediction.stop import listen
 from npu_runtime.observers.prediction.training_steps import MetBatches, TrainingSteps, put_document
 from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.simulation.compiled_model import Ranks

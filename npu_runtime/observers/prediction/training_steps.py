@@ -18,7 +18,7 @@ from typing import Any
 from npu_formats.files.whole_file import put_text
 from npu_runtime.analysis.training_updates import is_training_update
 from npu_runtime.graph.ir import Graph
-from npu_runtime.observers.prediction.stop import stop
+from npu_runtime.observers.prediction.exit_script import stop
 from npu_runtime.observers.ran_step import RanStep
 
 PATIENCE = 4

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from npu_runtime.analysis.variable_writers import Writers, shows_variable
+from npu_runtime.analysis.movable_reads import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.fused.normalized_activation import NORMALIZED_ACTIVATION

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from zlib import crc32
 
 from npu_runtime.analysis.gradient_split import parts_of
-from npu_runtime.analysis.variable_writers import shows_variable
+from npu_runtime.analysis.movable_reads import shows_variable
 from npu_runtime.config import GradientSplit
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import predecessors, topological

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from npu_runtime.analysis.device_types import STORED_TYPE, stored_type
+from npu_runtime.analysis.movable_reads import Writers, shows_variable
 from npu_runtime.analysis.node_work import node_work
-from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.order import topological
 from npu_runtime.graph.spec import Spec

@@ -7,8 +7,8 @@ variables and scalars there may be one.
 
 from __future__ import annotations
 
+from npu_runtime.analysis.movable_reads import Writers, shows_variable
 from npu_runtime.analysis.node_work import node_work
-from npu_runtime.analysis.variable_writers import Writers, shows_variable
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.base import all_kernels

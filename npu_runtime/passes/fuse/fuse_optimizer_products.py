@@ -5,7 +5,7 @@ So the gradient of a dense layer of few rows, which takes as long to write and t
 
 from __future__ import annotations
 
-from npu_runtime.analysis.variable_writers import shows_variable
+from npu_runtime.analysis.movable_reads import shows_variable
 from npu_runtime.cost.work import n_elements
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.kernels.base import all_kernels

@@ -5,7 +5,7 @@ So the gradient of a weight that every step of a recurrent network uses is writt
 
 from __future__ import annotations
 
-from npu_runtime.analysis.variable_writers import shows_variable
+from npu_runtime.analysis.movable_reads import shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.kernels.fused.product_sums import PRODUCT_SUM
 from npu_runtime.passes.base import graph_pass

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from npu_runtime.analysis.effects import conditional_nodes
-from npu_runtime.analysis.variable_writers import Writers, shows_variable
+from npu_runtime.analysis.movable_reads import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import LOOP_INPUT, WHILE
 from npu_runtime.graph.order import predecessors, reached, topological

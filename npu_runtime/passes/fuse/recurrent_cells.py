@@ -11,8 +11,8 @@ from itertools import permutations
 
 import numpy as np
 
+from npu_runtime.analysis.evaluate_iteration import Values
 from npu_runtime.analysis.gate_sums import GateSums, Sum, Term
-from npu_runtime.analysis.loop_turn import Values
 from npu_runtime.analysis.sequence_loops import SequenceLoop, origin
 from npu_runtime.graph.ir import Node, Value
 from npu_runtime.kernels.fused.recurrent_turns import HARD_CENTRE, HARD_SLOPE

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from npu_runtime import dtypes as dt
-from npu_runtime.analysis.loop_turn import Values, try_turn
+from npu_runtime.analysis.evaluate_iteration import Values, try_turn
 from npu_runtime.analysis.sequence_loops import SequenceLoop, origin
 from npu_runtime.graph.ir import Graph, Value
 from npu_runtime.graph.ops import CONSTANT, HANDLES, LOOP_INPUT, Turns

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_runtime.analysis.host_values import is_free_constant, is_virtual, variable_shown
-from npu_runtime.analysis.variable_writers import Writers, shows_variable
+from npu_runtime.analysis.movable_reads import Writers, shows_variable
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, MERGES
 from npu_runtime.graph.order import reached

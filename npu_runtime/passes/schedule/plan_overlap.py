@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from npu_runtime.analysis.effects import is_pure
+from npu_runtime.analysis.host_cost_model import seconds_of
 from npu_runtime.analysis.node_work import node_work
-from npu_runtime.analysis.step_seconds import seconds_of
 from npu_runtime.analysis.variable_accesses import VariableAccesses, writes_variables
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import HostCall, Item

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from npu_runtime.analysis.variable_writers import shows_variable
+from npu_runtime.analysis.movable_reads import shows_variable
 from npu_runtime.device import float_status
 from npu_runtime.device.denormals import flushed
 from npu_runtime.dtypes import FLOATS, to_numpy

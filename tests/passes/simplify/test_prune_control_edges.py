@@ -10,7 +10,7 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.analysis import variable_writers
+from npu_runtime.analysis import movable_reads
 from npu_runtime.analysis.aliasing import may_alias
 from npu_runtime.graph.ir import Node
 from npu_runtime.passes.simplify.fold_constants import fold_constants
@@ -195,7 +195,7 @@ def test_a_chain_of_conditionals_is_looked_through_once(monkeypatch: pytest.Monk
         asked[0] += 1
         return may_alias(node)
 
-    monkeypatch.setattr(variable_writers, "may_alias", counted)
+    monkeypatch.setattr(movable_reads, "may_alias", counted)
     choices, x = tf.placeholder(tf.bool, [14]), tf.placeholder(tf.float32, [3])
     y = x
     for number in range(14):

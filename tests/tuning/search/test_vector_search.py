@@ -10,9 +10,9 @@ from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.vector_schedule import VectorSchedule, default_schedule, read_schedule, schedule_record
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.observers.tuning.search.found import never
-from npu_runtime.observers.tuning.search.measured import Measured
+from npu_runtime.observers.tuning.search.evaluator import Measured
 from npu_runtime.observers.tuning.search.schedule_space import ScheduleSpace
+from npu_runtime.observers.tuning.search.search_result import never
 from npu_runtime.observers.tuning.search.tree_search import TreeSearch
 from npu_runtime.observers.tuning.search.vector_search import MOST_EVALUATIONS, tune_vector
 from tests.cost.shapes import product

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tf2npu.cli.help_page import HelpPage
+from tf2npu.cli.help import HelpPage
 
 
 @click.command(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.help_page import CommandGroup
-from tf2npu.cli.shared_options import PATH, json_option
+from tf2npu.cli.help import CommandGroup
+from tf2npu.cli.options import PATH, json_option
 
 
 @click.group(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.help_page import HelpPage
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.help import HelpPage
+from tf2npu.cli.options import PATH
 
 
 @click.command(

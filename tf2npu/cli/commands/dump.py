@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.help_page import CommandGroup
-from tf2npu.cli.script_words import ScriptCommand
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.help import CommandGroup
+from tf2npu.cli.options import PATH
+from tf2npu.cli.script_arguments import ScriptCommand
 
 
 @click.group(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from tf2npu.cli.options import output_options
 from tf2npu.cli.parameter_types import DeviceCounts
-from tf2npu.cli.script_words import ScriptCommand
-from tf2npu.cli.shared_options import output_options
+from tf2npu.cli.script_arguments import ScriptCommand
 
 
 @click.command(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.help_page import HelpPage
+from tf2npu.cli.help import HelpPage
+from tf2npu.cli.options import PATH, report_language_option
 from tf2npu.cli.parameter_types import Formats
-from tf2npu.cli.shared_options import PATH, report_language_option
 
 
 @click.command(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tf2npu.cli.help_page import HelpPage
-from tf2npu.cli.shared_options import report_language_option
+from tf2npu.cli.help import HelpPage
+from tf2npu.cli.options import report_language_option
 
 
 @click.command(

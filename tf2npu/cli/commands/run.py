@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from tf2npu.cli.options import PATH
 from tf2npu.cli.parameter_types import addresses
-from tf2npu.cli.script_words import RunCommand
-from tf2npu.cli.shared_options import PATH
+from tf2npu.cli.script_arguments import RunCommand
 
 
 @click.command(

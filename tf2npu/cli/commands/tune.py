@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tf2npu.cli.script_words import ScriptCommand
-from tf2npu.cli.shared_options import json_option
+from tf2npu.cli.options import json_option
+from tf2npu.cli.script_arguments import ScriptCommand
 
 
 @click.command(

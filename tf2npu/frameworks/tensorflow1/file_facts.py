@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
 from tf2npu.frameworks.config_flow import ConfigFlow
-from tf2npu.frameworks.tensorflow1.brought_back import uses_old_names
 from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import is_adapter2
-from tf2npu.scanner.entries import has_arguments
+from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
+from tf2npu.scanner.entry_points import has_arguments
 from tf2npu.scanner.facts import FileFacts
 
 USES_KERAS_NET = "uses_keras_net"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.frameworks.tensorflow1.brought_back import METHODS, import_needs_npu_bridge, needs_npu_bridge
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
+from tf2npu.frameworks.tensorflow1.restored_names import METHODS, import_needs_npu_bridge, needs_npu_bridge
 from tf2npu.scanner.import_names import asked_modules
 from tf2npu.scanner.script import Script
 

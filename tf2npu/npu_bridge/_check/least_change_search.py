@@ -20,7 +20,7 @@ from npu_formats.delta_debugging import Candidate, MinimalSubset, minimal_subset
 from npu_formats.files.temporary import temporary_folder
 from npu_runtime.analysis.fusion_choices import fusion_candidates, fusion_change
 from npu_runtime.analysis.fusion_switches import without_passes
-from npu_runtime.analysis.least_change import LeastChange, with_files
+from npu_runtime.analysis.minimal_settings import LeastChange, with_files
 from npu_runtime.analysis.precision_choices import (
     ReducedNode,
     precision_candidates,

@@ -15,10 +15,10 @@ from markupsafe import Markup
 from npu_formats.escape import ODD, code_point
 from tf2npu.report.html.highlight import Piece, highlight, highlight_ranges
 from tf2npu.report.languages.language import Catalogue
-from tf2npu.report.model.aligned import Comparison, Row, compare
 from tf2npu.report.model.file_parts import MOST_LINE_CHARACTERS, FilePart
 from tf2npu.report.model.report import FileReport, Lines
-from tf2npu.scanner.ranges import Covering
+from tf2npu.report.model.side_by_side import Comparison, Row, compare
+from tf2npu.scanner.text.interval_index import Covering
 
 _CONTEXT = 3
 """Unchanged rows that are kept in sight around what matters, as diff does."""

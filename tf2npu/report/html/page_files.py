@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import staged
-from npu_formats.files.orphan import watch_main_process
+from npu_formats.files.orphaned_workers import watch_main_process
 from tf2npu.report.html.as_html import Pages
 from tf2npu.report.html.page_types import FOLDERS
 from tf2npu.report.model.report import Report

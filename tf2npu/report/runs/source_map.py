@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tf2npu.report.model.aligned import compare
 from tf2npu.report.model.report import FileReport
+from tf2npu.report.model.side_by_side import compare
 
 
 class LineOrigins:

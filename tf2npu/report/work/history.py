@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from npu_formats.files.draft import replacing
-from npu_formats.files.state import NoState, tree_state
+from npu_formats.files.state_folder import NoState, tree_state
 from tf2npu.report.model.report import HistoryEntry
 from tf2npu.report.work.decisions import Decision, n_findings
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
 from tf2npu.rules.facts.sessions.session_config_2021 import CONFIG_ENTRY
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
+from tf2npu.scanner.text.edits import Fix
 
 EXPORTS = frozenset({
     "NPURunConfig", "ProfilingConfig", "DumpConfig", "DynamicInputConfig", "NPUEstimator", "NPUEstimatorSpec",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, Dialect, dialect_of, is_either
 from tf2npu.rules import hooks
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.edits import Fix
 
 _DIALECT = "NPU903"
 

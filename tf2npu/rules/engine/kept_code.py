@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tf2npu.rules import hooks
 from tf2npu.rules.facts.relied_on_code import needed_elsewhere
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.edits import Fix
 
 _REASONS = {
     "decides": "{} was not applied: the code it takes out decides how other code is converted; convert this place by hand",

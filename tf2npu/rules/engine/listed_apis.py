@@ -18,10 +18,10 @@ from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.scanner.edits import Fix
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
+from tf2npu.scanner.text.edits import Fix
 
 _ID = "NPU970"
 _MOST_LINES = 5

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tf2npu.findings import Finding, Level
 from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
 from tf2npu.rules import hooks
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.edits import Fix
 
 
 @hooks.keeps_file

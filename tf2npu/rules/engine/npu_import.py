@@ -5,10 +5,10 @@ from __future__ import annotations
 from tf2npu.findings import Finding, Level
 from tf2npu.frameworks.base import Framework
 from tf2npu.rules import hooks
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.edits import Fix
 
 
 @hooks.completes

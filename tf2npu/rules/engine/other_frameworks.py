@@ -6,13 +6,13 @@ from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.frameworks.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules import hooks
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.facts import gather_facts
-from tf2npu.scanner.notebook import Notebook
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.cells import Notebook
+from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.text.edits import Fix
+from tf2npu.scanner.text.source import SourceError, decode
 
 _RULE = "NPU905"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tf2npu.findings import Edit, Finding, Level
 from tf2npu.rules import hooks
-from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.edits import Fix
 
 _ID = "NPU904"
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from npu_runtime.observers.tuning.programs.sharing import NoBank, export, load, merge, own_banks, own_entries, rows
+from npu_runtime.observers.tuning.programs.shared_banks import NoBank, export, load, merge, own_banks, own_entries, rows
 
 
 def serve() -> None:

@@ -10,7 +10,7 @@ from npu_formats.device.chip import Chip
 from npu_runtime.cost.choice import Choice
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.lowering.lower import LoweredTask
-from npu_runtime.observers.tuning.programs.rules import Decision
+from npu_runtime.observers.tuning.programs.bank_policy import Decision
 
 
 class Found(Protocol):

@@ -17,9 +17,9 @@ from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.observers.tuning.bank.document import Damaged, canonical
 from npu_runtime.observers.tuning.bank.operator_bank import OperatorBank
 from npu_runtime.observers.tuning.bank.operator_entry import OperatorEntry
+from npu_runtime.observers.tuning.programs.bank_policy import BANK, TUNED, decide
 from npu_runtime.observers.tuning.programs.operator_key import describe, works_of
 from npu_runtime.observers.tuning.programs.outcome import Found, Outcome, Search, is_shown
-from npu_runtime.observers.tuning.programs.rules import BANK, TUNED, decide
 from npu_runtime.observers.tuning.programs.tuning_request import BOTH, TuningRequest
 from npu_runtime.observers.tuning.search.parallel import GA, RL
 

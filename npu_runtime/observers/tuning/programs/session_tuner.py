@@ -20,6 +20,7 @@ from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.ran_step import ProgramStep
 from npu_runtime.observers.tuning.bank.machine_bank import MachineBank
 from npu_runtime.observers.tuning.kernels.kernel_tuner import KernelTuner
+from npu_runtime.observers.tuning.programs.bank_policy import BANK, DEFAULT
 from npu_runtime.observers.tuning.programs.outcome import Search
 from npu_runtime.observers.tuning.programs.program_tuner import ProgramTuner, TunedProgram
 from npu_runtime.observers.tuning.programs.result_files import (
@@ -30,7 +31,6 @@ from npu_runtime.observers.tuning.programs.result_files import (
     tune_result,
     tune_result_name,
 )
-from npu_runtime.observers.tuning.programs.rules import BANK, DEFAULT
 from npu_runtime.observers.tuning.programs.tuning_request import TuningRequest, requested
 from npu_runtime.simulation.device_compiler import Target, lower_for
 

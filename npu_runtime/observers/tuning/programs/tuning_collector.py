@@ -11,7 +11,7 @@ from typing import Any
 from npu_formats.environment import TF2NPU_TUNE
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.observers.base import SessionObserver
-from npu_runtime.observers.prediction.stop import listen
+from npu_runtime.observers.prediction.exit_script import listen
 from npu_runtime.observers.prediction.training_steps import TrainingSteps, put_document
 from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.observers.tuning.programs.outcome import Outcome

@@ -11,7 +11,7 @@ from typing import Any
 from npu_runtime.config import TUNING_SECONDS, RuntimeConfig
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.observers.tuning.bank.operator_bank import BANK_VARIABLE, bank_folder
-from npu_runtime.observers.tuning.programs.narrowing import ALL, Narrowing, read_narrowing
+from npu_runtime.observers.tuning.programs.operator_selection import ALL, Narrowing, read_narrowing
 from npu_runtime.observers.tuning.search.parallel import GA, RL
 
 MODE, AOE_MODE, WORK_PATH, AOE_CONFIG = "auto_tune_mode", "aoe_mode", "work_path", "aoe_config_file"

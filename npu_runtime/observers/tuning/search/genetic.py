@@ -16,8 +16,8 @@ from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.tiling import Tiling
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.observers.tuning.search.found import Found, IsOutOfTime, never, seed_of
-from npu_runtime.observers.tuning.search.measured import Measured
+from npu_runtime.observers.tuning.search.evaluator import Measured
+from npu_runtime.observers.tuning.search.search_result import Found, IsOutOfTime, never, seed_of
 from npu_runtime.observers.tuning.search.tiling_space import TilingGenes, TilingSpace
 
 MOST_EVALUATIONS = 300

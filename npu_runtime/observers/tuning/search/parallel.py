@@ -24,7 +24,7 @@ from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Tiling
 from npu_runtime.cost.vector_schedule import VectorSchedule
 from npu_runtime.errors import Internal, InvalidArgument, ResourceExhausted
-from npu_runtime.observers.tuning.search.found import Found
+from npu_runtime.observers.tuning.search.search_result import Found
 
 GA, RL = "GA", "RL"
 MODES = {"GA": (GA,), "RL": (RL,), "RL,GA": (RL, GA), "GA,RL": (RL, GA)}

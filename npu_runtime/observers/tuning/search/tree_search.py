@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npu_runtime.cost.vector_schedule import VectorSchedule
-from npu_runtime.observers.tuning.search.guide import Guide
-from npu_runtime.observers.tuning.search.measured import Measured
+from npu_runtime.observers.tuning.search.evaluator import Measured
+from npu_runtime.observers.tuning.search.policy_network import Guide
 from npu_runtime.observers.tuning.search.schedule_space import Chain, ScheduleSpace
 
 Floats = NDArray[np.float64]

@@ -6,9 +6,9 @@ from npu_formats.device.chip import Chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.vector_schedule import default_schedule
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.observers.tuning.search.found import Found, IsOutOfTime, never, seed_of
-from npu_runtime.observers.tuning.search.measured import Measured
+from npu_runtime.observers.tuning.search.evaluator import Measured
 from npu_runtime.observers.tuning.search.schedule_space import ScheduleSpace
+from npu_runtime.observers.tuning.search.search_result import Found, IsOutOfTime, never, seed_of
 from npu_runtime.observers.tuning.search.tree_search import MOST_TRIES_EACH, TreeSearch
 
 MOST_EVALUATIONS = 120

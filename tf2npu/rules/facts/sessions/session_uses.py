@@ -12,10 +12,10 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
+from tf2npu.scanner.text.interval_index import Covering
 
 _CLOSES_DEFAULT = re.compile(r"get_session\(\)\.close|get_default_session\(\)\.close|clear_session\(\)")
 _IN_WITH = re.compile(r"(?:\bwith |enter_context\(|closing\()(?=([\w.\[\]]+))")

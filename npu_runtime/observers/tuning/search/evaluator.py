@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from npu_runtime.observers.tuning.search.found import Choice, Found, IsOutOfTime
+from npu_runtime.observers.tuning.search.search_result import Choice, Found, IsOutOfTime
 
 One = TypeVar("One", bound=Choice)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from npu_formats.environment import TF2NPU_LANG
-from tf2npu.cli.help_page import LANGUAGES
+from tf2npu.cli.help import LANGUAGES
 from tf2npu.cli.parameter_types import FilledPath, Formats
 
 PATH = FilledPath(path_type=Path)

@@ -25,7 +25,7 @@ OTHERS = "Further options"
 """Heading of the options that no group names."""
 _LAST = 99
 """Position of a command that says none, which is behind those that do."""
-_LANGUAGE = "tf2npu.cli.help_page.language"  # the key in a context's own storage
+_LANGUAGE = "tf2npu.cli.help.language"  # the key in a context's own storage
 _BRACKET = re.compile(r" *\[(?=default|required|x[<>])")  # where facts on an option begin
 _FILE = Path(__file__).with_name("help_zh.json")
 

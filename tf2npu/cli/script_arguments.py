@@ -12,7 +12,7 @@ import click
 
 from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
-from tf2npu.cli.help_page import HelpPage
+from tf2npu.cli.help import HelpPage
 
 _NEAR = 0.8
 """Likeness of two words, of 1, from which on one is taken for a misspelling of the other: one letter in five of the shortest

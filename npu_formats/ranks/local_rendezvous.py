@@ -15,10 +15,10 @@ from pathlib import Path
 from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_formats.files.directory import Directory
 from npu_formats.files.lock import Busy, exclusive
-from npu_formats.ranks import network_meeting
-from npu_formats.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
+from npu_formats.ranks import network_rendezvous
 from npu_formats.ranks.connection import connect
 from npu_formats.ranks.coordinator_request import start
+from npu_formats.ranks.rank_connection import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from npu_formats.ranks.rank_environment import RankEnvironment
 
 _OWN_MODE = 0o700
@@ -31,7 +31,7 @@ def join(given: RankEnvironment) -> dict[str, str]:
     """
     try:
         with _job_folder(given.job) as folder:
-            return _join_here(given, folder) if given.servers is None else network_meeting.join(given, given.servers, folder)
+            return _join_here(given, folder) if given.servers is None else network_rendezvous.join(given, given.servers, folder)
     except (OSError, EOFError) as error:
         raise CannotMeet(f"rank {given.rank} of {given.size} cannot meet the others: {error}") from None
     except Busy:

@@ -20,9 +20,9 @@ from npu_formats.environment import (
 )
 from npu_formats.files.directory import Directory
 from npu_formats.files.lock import exclusive
-from npu_formats.ranks.attendance import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from npu_formats.ranks.coordinator_request import start
 from npu_formats.ranks.network import N_PORTS, connect_patiently, connect_to
+from npu_formats.ranks.rank_connection import PATIENCE_SECONDS, CannotMeet, attend, known_address, note_address
 from npu_formats.ranks.rank_environment import RankEnvironment
 from npu_formats.ranks.servers import Servers, is_here
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from tf2npu.findings import Edit, Finding
-from tf2npu.scanner.ranges import Covering, Disjoint
+from tf2npu.scanner.text.interval_index import Covering, Disjoint
 
 _NEWLINE = re.compile(r"(?:\r\n|\r|\n)(?=[^\r\n])")  # with something on the line behind it
 

@@ -1,0 +1,1 @@
+"""Notebooks: which files are some, their JSON, and their code cells as one program."""

@@ -1,0 +1,1 @@
+"""Source that only Python 2 reads, and projects of it."""
