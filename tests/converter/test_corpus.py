@@ -15,7 +15,7 @@ from tf2npu.config import Config
 from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import Status
 from tf2npu.scanner.edits import splice
-from tf2npu.scanner.source import decode
+from tf2npu.scanner.text.source import decode
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 SAMPLE = (

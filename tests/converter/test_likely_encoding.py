@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.engine.convert_file import convert_source
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.text.source import SourceError, decode
 
 TEXTS = {
     "gbk": ("训练数据的路径", "模型", "开始训练，请稍候", "读取图片并进行预处理，返回一个批次的数据"),

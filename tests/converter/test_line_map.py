@@ -12,7 +12,7 @@ from benchmarks.acceptance import properties
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Status
 from tf2npu.scanner.edits import splice
-from tf2npu.scanner.line_map import line_map, plainly_indented
+from tf2npu.scanner.text.line_map import line_map, plainly_indented
 from tf2npu.scanner.tree import parse
 
 IMPORT = "import tensorflow as tf\n"

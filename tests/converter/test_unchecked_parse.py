@@ -8,7 +8,7 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from tf2npu.scanner.source import SourceError
+from tf2npu.scanner.text.source import SourceError
 from tf2npu.scanner.tree import parse
 
 _FILES = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:25]

@@ -9,9 +9,9 @@ from typing import Protocol
 from tf2npu.findings import Edit, FileResult, Finding, Status
 from tf2npu.report.model.changes import splice
 from tf2npu.report.model.report import Lines
-from tf2npu.scanner.notebook import Cell, Notebook
-from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.notebooks.notebook import Cell, Notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
+from tf2npu.scanner.text.source import SourceError, decode
 from tf2npu.scanner.tree import parse, python_parses
 
 REWRITTEN = "the converter writes the whole file anew"

@@ -20,13 +20,13 @@ from tf2npu.rules import hooks, load_rules
 from tf2npu.rules.plugins import PLUGIN_IDS
 from tf2npu.scanner.edits import Fix, select_compatible, splice, spliced_range, to_edits
 from tf2npu.scanner.facts import FileFacts, gather_facts, mentions_relevant_module
-from tf2npu.scanner.notebook import Notebook, why_nothing_was_seen
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook import Notebook, why_nothing_was_seen
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 from tf2npu.scanner.output_check import check_output
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.source import OR_PYTHON2, Python2Error, SourceError, decode
+from tf2npu.scanner.text.source import OR_PYTHON2, Python2Error, SourceError, decode
 from tf2npu.scanner.tree import TooDeepError, parse, run_with_deep_stack
 
 __all__ = ["FileFacts", "ProjectFacts", "convert_file", "convert_source", "gather_facts", "mentions_relevant_module"]

@@ -24,7 +24,7 @@ from tf2npu.project.sources import Sources
 from tf2npu.project.walk import Entry, Kind, TooManyEntries, Tree, single, walk
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.entry_scripts import as_named, entry_scripts, imports_among_reaching, notebooks
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 
 if TYPE_CHECKING:
     from tf2npu.config import Config

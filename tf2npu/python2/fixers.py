@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from tf2npu.python2.divisions import with_whole_divisions
-from tf2npu.scanner.python2_constructs import GONE_BUILTINS, VERSION_TESTS
+from tf2npu.scanner.python2.constructs import GONE_BUILTINS, VERSION_TESTS
 
 # Left out: `import` (it makes siblings relative in scripts that are started, too; tf2npu.python2.imports does not), `exec` (in
 # Python 3 it sets no local names), `buffer`, and mere style.

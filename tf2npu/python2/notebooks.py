@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from tf2npu.python2.divisions import open_divisions
 from tf2npu.python2.fixers import Refused, has_gone_builtins, python3_error, refactored
-from tf2npu.scanner.notebook import Notebook, magics_back, without_magics
-from tf2npu.scanner.source import Python2Error, SourceError
+from tf2npu.scanner.notebooks.notebook import Notebook, magics_back, without_magics
+from tf2npu.scanner.text.source import Python2Error, SourceError
 
 _FUTURE = re.compile(r"^[ \t]*from[ \t]+__future__[ \t]+import[ \t]+\(?([\w ,]+)", re.MULTILINE)
 _END = "#:end of cell {}:\n"

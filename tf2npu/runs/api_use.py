@@ -12,7 +12,7 @@ from tf2npu.config import Config
 from tf2npu.scanner.facts import gather_facts
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.source import decode
+from tf2npu.scanner.text.source import decode
 from tf2npu.scanner.tree import parse, run_with_deep_stack
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from tf2npu.findings import EntryScript, FileResult
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 
 if TYPE_CHECKING:  # a conversion whose results all come from the cache needs neither
     from tf2npu.config import Config

@@ -17,12 +17,12 @@ from tf2npu.scanner.console_scripts import Command, commands_in_settings, comman
 from tf2npu.scanner.entries import TopLevel
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import is_framework, root_of
-from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
-from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.python2_constructs import is_refused_python2
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
+from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
-from tf2npu.scanner.source import SourceError, decode
 from tf2npu.scanner.syntax import chain, children, parsed
+from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
+from tf2npu.scanner.text.source import SourceError, decode
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 
@@ -116,7 +116,7 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:
     """The distribution of a notebook, by cell, and its config flow; nothing imports it, and other facts are for itself only."""
-    from tf2npu.scanner.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
+    from tf2npu.scanner.notebooks.notebook import Notebook  # it parses cells with libcst, which facts of scripts need not load
 
     if not known().any_mentioned(data, is_notebook=True):
         return FileFacts(path)

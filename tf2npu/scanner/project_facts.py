@@ -15,7 +15,7 @@ from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework
-from tf2npu.scanner.python2_projects import python2_projects
+from tf2npu.scanner.python2.projects import python2_projects
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.ranges import Covering
 from tf2npu.scanner.resolve import Resolver
 from tf2npu.scanner.scopes import Binding, Scope
-from tf2npu.scanner.source import LineIndex
+from tf2npu.scanner.text.source import LineIndex
 from tf2npu.scanner.tree import Tree
 from tf2npu.scanner.tree_walk import Walked, root_name, walk
 

@@ -8,7 +8,7 @@ from tf2npu.findings import EntryScript, FileResult
 from tf2npu.report.model.apis import add_up
 from tf2npu.report.model.changes import cell_lines, changes_of
 from tf2npu.report.model.report import Distribution, FileReport, Report, finding_order
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 
 
 def build(

@@ -9,8 +9,8 @@ from typing import Any
 
 from tf2npu.findings import Edit, FileResult, Span, Status
 from tf2npu.report.model.report import Change, Lines
-from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
+from tf2npu.scanner.text.source import SourceError, decode
 
 
 def changes_of(result: FileResult) -> tuple[str, list[Change]]:

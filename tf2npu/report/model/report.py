@@ -11,7 +11,7 @@ from typing import Any
 import tf2npu
 from tf2npu.config import EffortSettings
 from tf2npu.findings import EntryScript, Finding, Level, Span, Status, Verdict
-from tf2npu.scanner.source import LineIndex
+from tf2npu.scanner.text.source import LineIndex
 
 SCHEMA_VERSION = "1.1"
 WORK_LEVELS = (Level.UNSUPPORTED, Level.MANUAL)

@@ -13,7 +13,7 @@ from tf2npu.findings import EntryScript, Status
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.work.decisions import label_of_work
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with TensorFlow")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""

@@ -10,7 +10,7 @@ from tf2npu.report.model.report import Report
 from tf2npu.report.work.decisions import FAILED, Decision
 from tf2npu.report.work.effort import cost_of_decision, minutes_of
 from tf2npu.report.work.entry_scripts import Entry, commands, is_ordinary, scripts_reaching
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 
 _OUT = "out"
 """The folder that is proposed for what a conversion writes, as in README.md. One that is not tf2npu's is refused, not changed."""

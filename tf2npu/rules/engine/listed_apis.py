@@ -19,7 +19,7 @@ from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.edits import Fix
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 

@@ -8,11 +8,11 @@ from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules import hooks
 from tf2npu.scanner.edits import Fix
 from tf2npu.scanner.facts import gather_facts
-from tf2npu.scanner.notebook import Notebook
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook import Notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.source import SourceError, decode
+from tf2npu.scanner.text.source import SourceError, decode
 
 _RULE = "NPU905"
 

@@ -13,7 +13,7 @@ import libcst as cst
 from tf2npu.frameworks.tensorflow1.brought_back import BROUGHT_BACK
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.scanner.import_names import imported_modules
-from tf2npu.scanner.python2_constructs import VERSION_TESTS
+from tf2npu.scanner.python2.constructs import VERSION_TESTS
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site

@@ -7,7 +7,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
 from tf2npu.rules.outdated.removed_stdlib import removed_part
-from tf2npu.scanner.python2_constructs import GONE_BUILTINS
+from tf2npu.scanner.python2.constructs import GONE_BUILTINS
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
 

@@ -10,7 +10,7 @@ import libcst as cst
 from tf2npu.rules.facts.entry_block import entry_guard
 from tf2npu.rules.facts.npu_start import wants_keras_session, wants_resources
 from tf2npu.rules.facts.runs_once import runs_once
-from tf2npu.scanner.notebook_path import is_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact

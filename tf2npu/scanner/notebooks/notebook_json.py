@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any
 
-from tf2npu.scanner.source import MERGE_MARKER, UNRESOLVED, SourceError
+from tf2npu.scanner.text.source import MERGE_MARKER, UNRESOLVED, SourceError
 
 _LFS_POINTER = re.compile(r"version https://git-lfs\.")
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)

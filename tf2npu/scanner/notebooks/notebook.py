@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tf2npu.findings import Edit, Finding, Level, Span, doc_of
-from tf2npu.scanner.nesting_guard import NESTED_PARENTHESES, is_too_deep
-from tf2npu.scanner.notebook_json import literals, read_notebook
-from tf2npu.scanner.notebook_path import is_notebook
-from tf2npu.scanner.source import OR_PYTHON2, Python2Error, SourceError
+from tf2npu.scanner.notebooks.notebook_json import literals, read_notebook
+from tf2npu.scanner.notebooks.notebook_path import is_notebook
+from tf2npu.scanner.text.nesting_guard import NESTED_PARENTHESES, is_too_deep
+from tf2npu.scanner.text.source import OR_PYTHON2, Python2Error, SourceError
 from tf2npu.scanner.tree import TOO_DEEP, TooDeepError, parse, python_parses, refused_by_python
 
 _TO_ITS_END = r"(?:[^\n]*\\\n)*[^\n]*"  # a line for IPython goes on behind a backslash

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tf2npu.scanner.likely_encoding import likely_encoding
+from tf2npu.scanner.text.likely_encoding import likely_encoding
 
 # PEP 263: the cookie stands in a comment on the first or second line.
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.scanner.source import LineIndex
+from tf2npu.scanner.text.source import LineIndex
 
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 _AT_START = frozenset({tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.COMMENT})
