@@ -1,5 +1,5 @@
 # make demo    convert the four examples, train them on the simulated device, say where the report is
-# make test    all checks (60 to 90 minutes on two cores)
+# make test    all checks (about 15 minutes on two quiet cores); LEGS="core torch" or make test-torch: those of a front end (tests/legs.toml)
 # make test-times where the processor time of make test goes, by kind and folder of tests
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
@@ -13,7 +13,7 @@
 # make conditions 3,000 programs of nested control flow made at random, each beside TensorFlow (make test makes 15)
 # make kernels 6,000 generated calls of kernels and gradient graphs beside TensorFlow (make test draws about 500)
 # make fuzz    20,000 random and randomly edited programs through the converter (SEED=N, CODE="DIR ..." with real code to edit)
-# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 125 each)
+# make fuzz-readers 20,000 damaged files through each reader of files that others write (make test has 20 each)
 # make bench   step times of the examples and of ten models of full size, device against TensorFlow; overhead and memory
 # make acceptance CORPORA="--bert DIR ... --sdists"   ranks, graphs, networks, kernels, fuzz, soak, suites, precision, faults, estimates and the converter on every
 #              Python (four hours), then over public code that is brought; exit 77 where it is absent
@@ -26,11 +26,12 @@ STAMP = $(VENV)/.installed
 DOCS_STAMP = $(VENV)/.docs-installed
 # A worker that has nothing left takes tests from the other; else the suite's last minute is one worker alone.
 WORKERS = -n 2 --dist worksteal
+DURATIONS = $(if $(CI),--durations=10)
 CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter_detectors tests/project tests/cli tests/report tests/prediction tests/profiles tests/accuracy_check)
-READING_TESTS = $(wildcard tests/converter tests/converter_api tests/project)
+EACH_PYTHON = $(shell grep -rl --include='test_*.py' 'mark\.each_python' tests)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -41,13 +42,20 @@ $(STAMP): pyproject.toml .ci/setup
 demo: $(STAMP)
 	$(PYTHON) -m benchmarks.demo demo-out
 
+# A leg is a front end with dependencies of its own (tests/legs.toml): make test LEGS="core torch", or make test-torch alone.
+LEGS ?= core
+test: $(LEGS:%=test-%)
+
 # All of it is run, whatever fails on the way. Installers wait for disks and networks, while lint wants a processor.
-test: $(STAMP)
+test-core: $(STAMP)
 	@failed=0; \
 	$(MAKE) --no-print-directory --keep-going --jobs 2 converter-environments lint || failed=1; \
 	$(MAKE) --no-print-directory --keep-going unit shim converter-suite || failed=1; \
 	exit $$failed
 	@echo "all green"
+
+test-%: $(STAMP)
+	$(PYTHON) .ci/legs.py run $*
 
 test-times: $(STAMP)
 	$(MAKE) --no-print-directory --keep-going unit shim WORKERS="$(WORKERS) -p tests.processor_times"
@@ -97,18 +105,18 @@ dead-code: $(STAMP)
 	$(PYTHON) -m tools.dead_code
 
 unit: $(STAMP)
-	$(PYTHON) -m pytest $(WORKERS) --ignore=tests/shim
+	$(PYTHON) -m pytest $(WORKERS) $(DURATIONS) --ignore=tests/shim --ignore=tests/legs
 
 # In processes of their own: importing npu_bridge changes the meaning of `import tensorflow` for all of a process.
 shim: $(STAMP)
-	$(PYTHON) -m pytest $(WORKERS) tests/shim
+	$(PYTHON) -m pytest $(WORKERS) $(DURATIONS) tests/shim
 
 converter-environments: $(STAMP)
 	.ci/converter_environments $(PYTHON)
 
-# Other Pythons read source text in other ways; what becomes of the findings is the same on each (acceptance runs all there, too).
+# Other Pythons read source text in other ways: the tests of that have a mark (acceptance runs all of the converter's there).
 converter-suite: $(STAMP)
-	.ci/converter_suite $(PYTHON) -m "not one_python" $(READING_TESTS)
+	.ci/converter_suite $(PYTHON) -m each_python $(EACH_PYTHON)
 
 # All that tests/how_many.py leaves out of make test (an hour and a half).
 whole: export TF2NPU_WHOLE_TESTS = 1
@@ -119,7 +127,7 @@ acceptance: $(STAMP) whole rank-checkpoints rank-training graphs networks condit
 
 # Two ranks that save in one folder, twenty times: it was a race.
 rank-checkpoints: $(STAMP)
-	TF2NPU_CHECKPOINT_RUNS=20 $(PYTHON) -m pytest tests/shim/test_rank_checkpoints.py
+	TF2NPU_WHOLE_TESTS=1 TF2NPU_CHECKPOINT_RUNS=20 $(PYTHON) -m pytest tests/shim/test_rank_checkpoints.py
 
 # Published launchers of eight ranks, with two and with eight, on synthetic data: ZOO=DIR is a checkout of the vendor's model zoo; 77 without.
 rank-launchers: $(STAMP)
@@ -218,7 +226,7 @@ SEED ?= 1
 fuzz: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_converter --programs 20000 --seed $(SEED) --corpora $(CODE)
 
-# Damaged files through every reader of files that others write (make test has 125 each).
+# Damaged files through every reader of files that others write (make test has 20 each).
 fuzz-readers: $(STAMP)
 	$(PYTHON) -m benchmarks.fuzz_readers --trials 20000 --seed $(SEED)
 

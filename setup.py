@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: the text of the package's page on an index, where README.md's relative links lead nowhere."""
+"""Text of the package's page on an index, made of README.md, whose relative links lead nowhere there."""
 
 import re
 import sys

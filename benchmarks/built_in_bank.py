@@ -18,7 +18,7 @@ BATCHES: dict[str, tuple[int, ...]] = {"resnet50": (32, 256), "mobilenet_v3_larg
 SOCS = ("Ascend910A", "Ascend910B2")
 """The chip of the published step times, and the one of the generation after it that most have."""
 PRECISION = "allow_mix_precision"
-PLACE = Path(__file__).parents[1] / "npu_runtime" / "tuning" / "bank" / "built_in"
+PLACE = Path(__file__).parents[1] / "npu_runtime" / "observers" / "tuning" / "bank" / "built_in"
 
 
 def main() -> None:
@@ -40,9 +40,9 @@ def _networks() -> dict[str, Callable[[int], Any]]:
 def _tuned(name: str, batch: int, soc: str) -> list[Any]:
     """The entries of a network's products."""
     from npu_formats.device.chip import load_chip
-    from npu_runtime.tuning.programs.program_tuner import ProgramTuner
-    from npu_runtime.tuning.programs.tuning_request import GA, TuningRequest
-    from npu_runtime.tuning.search.parallel import tune_all
+    from npu_runtime.observers.tuning.programs.program_tuner import ProgramTuner
+    from npu_runtime.observers.tuning.programs.tuning_request import GA, TuningRequest
+    from npu_runtime.observers.tuning.search.parallel import tune_all
 
     tasks = _lowered(_networks()[name], batch, soc)
     with tempfile.TemporaryDirectory() as folder:
@@ -73,9 +73,9 @@ def _lowered(build: Callable[..., Any], batch: int, soc: str) -> Any:
 
 
 def _write(soc: str, entries: dict[str, Any]) -> None:
-    from npu_runtime.tuning.bank.document import render
-    from npu_runtime.tuning.bank.operator_bank import OPERATORS
-    from npu_runtime.tuning.bank.operator_entry import value_of
+    from npu_runtime.observers.tuning.bank.document import render
+    from npu_runtime.observers.tuning.bank.operator_bank import OPERATORS
+    from npu_runtime.observers.tuning.bank.operator_entry import value_of
 
     text = render(OPERATORS, {"soc": soc}, [value_of(entries[key]) for key in sorted(entries)])
     PLACE.mkdir(exist_ok=True)

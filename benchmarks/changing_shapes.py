@@ -25,7 +25,7 @@ from tests.runtime.device import device_of, device_session
 
 N_LENGTHS, SHORTEST, WORDS = 40, 20, 2000
 Feeds = Callable[[int], dict[Any, Any]]
-"""What a step of one length is fed."""
+"""Feeds of a step, by its length."""
 
 
 def transformer() -> tuple[Any, Feeds]:

@@ -1,4 +1,4 @@
-"""How long an all-reduce of fp32 takes: the embedded engine, the engine mpi, and TensorFlow's own collectives.
+"""Time of an all-reduce of fp32 on the embedded engine, on the engine mpi, and by TensorFlow's own collectives.
 
 python -m benchmarks.collective_engines [--rounds 5] [--ranks 2 4 8] [--network] [--tensorflow]
 

@@ -41,7 +41,7 @@ MOST = 30.0
 
 @dataclass(frozen=True)
 class Row:
-    """What a report leaves to decide. twice: sentences beyond the first of those that stand twice or more."""
+    """The decisions that a report leaves. twice: sentences beyond the first of those that stand twice or more."""
 
     name: str
     files: int

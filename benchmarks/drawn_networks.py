@@ -24,8 +24,8 @@ from benchmarks.models.drawn import N_NETWORKS, network
 from benchmarks.models.model import Model
 from benchmarks.step_time import heading
 from npu_runtime.kernels.algorithm_choice import Tuner, set_tuner
-from npu_runtime.tuning.bank.machine_bank import MachineBank
-from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
+from npu_runtime.observers.tuning.bank.machine_bank import MachineBank
+from npu_runtime.observers.tuning.kernels.kernel_tuner import KernelTuner
 from tests.runtime.device import device_session
 
 SETTLED = 30

@@ -1,4 +1,4 @@
-"""What dumps cost: a step that is not dumped, one that is, and one of which only statistics are written.
+"""Cost of dumps: a step that is not dumped, one that is, and one of which only statistics are written.
 
     python -m benchmarks.dump_overhead --folder DIR       (a folder on the disk to be measured)
 
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.writer import WRITER
+from npu_runtime.observers.dump.writer import WRITER
 from tests.runtime.device import device_session
 
 N_TIMES = 9
@@ -27,7 +27,7 @@ BATCH = 64
 
 
 def network() -> tuple[dict[str, np.ndarray], list[Any]]:
-    """What is fed, and the loss with the training step."""
+    """The feeds, and the fetches: the loss with the training step."""
     draw = np.random.RandomState(0)
     x, y = tf.placeholder(tf.float32, [None, 32, 32, 3], "x"), tf.placeholder(tf.int32, [None], "y")
     hidden = x

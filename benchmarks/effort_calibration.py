@@ -1,4 +1,4 @@
-"""How well the estimate of effort orders public projects: pairs of an original repository and its published NPU version.
+"""Rank correlation of the estimate of effort with real changes: pairs of an original repository and its published NPU version.
 
     python -m benchmarks.effort_calibration PAIRS.txt       a line a pair: NAME ORIGINAL-FOLDER MIGRATED-FOLDER
 
@@ -42,16 +42,16 @@ LEAST_PAIRS = 3
 LEAST_FILES = 1
 """Files that both versions must have, and that refer to TensorFlow."""
 LEAST_ALIKE = 0.5
-"""How alike these files must be on the whole, as difflib counts: below, the published version is of another program."""
+"""Least likeness of these files on the whole, as difflib counts: below, the published version is of another program."""
 ABOUT = re.compile(r"\btf\b|tensorflow|npu|hccl|\bslim\b|keras|Session", re.IGNORECASE)
-"""What a line names that is about TensorFlow or the NPU; the rest are paths, arguments, logging and layout."""
+"""A line about TensorFlow or the NPU; the rest are paths, arguments, logging and layout."""
 RESAMPLES = 10_000
 """Resamples of the bootstrap: its ends move by a hundredth or less."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What was found of a pair, in the files that both versions have.
+    """Figures of a pair, for the files that both versions have.
 
     files: their number.  alike: 0 to 1.  ours, beyond: lines that were changed.
     about: of those beyond ours, lines that name TensorFlow or the NPU.

@@ -1,4 +1,4 @@
-"""How many findings that are work carry code to write, in local copies of public repositories, which are only read.
+"""Share of findings with code to write among those that are work, in local copies of public repositories, which are only read.
 
     python -m benchmarks.findings_with_code TREE...
 

@@ -38,7 +38,7 @@ BOUNDS = {
     "start_us": (1.0, 30.0), "hbm_share": (0.2, 1.0), "burst_share": (0.05, 1.0), "int8_share": (0.3, 1.0),
     "depthwise_share": (0.002, 1.0), "issue_us": (1.0, 30.0),
 }  # fmt: skip
-"""Where the fit may look: a share is at most one, and the smallest published task, 18.75 us, is longer than each of its parts."""
+"""Bounds of the fit: a share is at most one, and the smallest published task, 18.75 us, is longer than each of its parts."""
 ROUNDS = 3
 """Times that tilings are chosen anew for the numbers found: the third changes nothing."""
 DIGITS = 4
@@ -81,7 +81,7 @@ class Target:
         return self.product.b_bytes / self.value / 1e3
 
     def counts(self, works: Works) -> Mapping[CoreWork, int]:
-        """How often which work is done."""
+        """The number of times that each work is done."""
         if f"{self.workload} {self.batch}" in works:
             return works[f"{self.workload} {self.batch}"]
         if self.kind == ISSUED:

@@ -44,7 +44,7 @@ def small_disk(place: Path, n_kb: int) -> Iterator[None]:
 
 
 def used_kb(place: Path) -> int:
-    """What is taken of the file system."""
+    """The used space of the file system."""
     disk = os.statvfs(place)
     return (disk.f_blocks - disk.f_bfree) * disk.f_frsize // 1024
 

@@ -45,7 +45,7 @@ def _corpus(folders: tuple[Path, ...]) -> mutations.Corpus:
 
 
 def program(seed: int, number: int, folders: tuple[Path, ...]) -> tuple[str, bytes, Config]:
-    """Where a program comes from, its bytes and how it is converted."""
+    """The origin of a program, its bytes and the configuration that it is converted with."""
     rng = random.Random(f"{seed}:{number}")
     config = checks.settings(rng)
     corpus = _corpus(folders) if folders else None

@@ -33,7 +33,7 @@ SHARD = "  else:\n    dataset = dataset.shard(get_rank_size(), get_rank_id())\n"
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the guide does: text that a converted file holds, or a finding at a line of the original that holds `at`."""
+    """A change of the guide: text that a converted file holds, or a finding at a line of the original that holds `at`."""
 
     what: str
     path: str

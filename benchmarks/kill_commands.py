@@ -86,7 +86,7 @@ class Command:
 
 @dataclass
 class Tally:
-    """What was seen over all kills."""
+    """Counts over all kills."""
 
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -181,7 +181,7 @@ def disturb(command: Command, place: Place, how: signal.Signals, seconds: float,
 
 
 def faults_of(command: Command, place: Place, how: signal.Signals, mark: str) -> Iterator[str]:
-    """What is wrong behind a signal."""
+    """The faults behind a signal."""
     if left := _processes(mark):
         yield f"{len(left)} processes are left: {left[0]}"
     if (place.work / "train.py").read_text() != TRAINING:
@@ -224,7 +224,7 @@ def _files(work: Path) -> Iterator[Path]:
 
 
 def _fault(path: Path) -> str:
-    """Why a file is not whole; empty where it is."""
+    """The reason that a file is not whole; empty where it is."""
     try:
         _READERS.get(path.suffix, _any)(path)
     except Exception as error:

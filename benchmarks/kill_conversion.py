@@ -59,7 +59,7 @@ class Trial:
 
 @dataclass
 class Tally:
-    """What was seen over all kills."""
+    """Counts over all kills."""
 
     moments: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -84,7 +84,7 @@ def make_source(root: Path, version: int, n_files: int) -> None:
 
 
 def state_of(root: Path) -> State:
-    """What stands in a folder, without our drafts and the report."""
+    """The entries of a folder, without our drafts and the report."""
     found: State = {}
     for path in sorted(root.rglob("*")) if root.exists() else ():
         name = path.relative_to(root).as_posix()
@@ -153,7 +153,7 @@ def kill_after(words: tuple[str, ...], cache: Path, seconds: float) -> bool:
 
 
 def state_home(cache: Path) -> Path:
-    """Where the conversions of a trial keep what they know of their folders."""
+    """The folder in which the conversions of a trial keep what they know of their folders."""
     return cache.parent / "state"
 
 
@@ -200,7 +200,7 @@ def trials(folder: Path, cache: Path, n_files: int, disk: Path) -> list[Trial]:
 
 
 def clean(source: Path, out: Path, data: str, cache: Path) -> State:
-    """What a conversion that nobody disturbs gives."""
+    """The result of a conversion that nobody disturbs."""
     must(finish(("convert", str(source), str(out), *_REPORT, "--data", data), cache))
     return state_of(out)
 

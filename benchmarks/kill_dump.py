@@ -29,7 +29,7 @@ from typing import Any
 import tensorflow.compat.v1 as tf
 
 from benchmarks.vendor_program import Absent, Reader, add_options, brought
-from npu_runtime.dump.statistics import HEADER
+from npu_runtime.observers.dump.statistics import HEADER
 from tests.dump.networks import lenet, train
 from tf2npu.comparison.graph.text import read_graph_text
 from tf2npu.comparison.tensors.folder import MAPPING, read_folder
@@ -64,7 +64,7 @@ KINDS = (Kind("tensors"), Kind("statistics", options={"dump_data": "stats"}), Ki
 
 @dataclass
 class Tally:
-    """What was seen over all kills."""
+    """Counts over all kills."""
 
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
@@ -95,7 +95,7 @@ def kill(child: int) -> None:
 
 
 def seconds_to_first_file(kind: Kind, folder: Path) -> float:
-    """How long a training takes until it has dumped something."""
+    """Seconds until a training has dumped something."""
     began = time.perf_counter()
     child = start(kind, folder)
     while not any(folder.glob("dump/*/*/*/*/*/*")) and time.perf_counter() - began < _PATIENCE_SECONDS:
@@ -105,7 +105,7 @@ def seconds_to_first_file(kind: Kind, folder: Path) -> float:
 
 
 def faults_of(folder: Path, tally: Tally, reader: Reader | None) -> list[str]:
-    """What is wrong with the files that a killed process has left."""
+    """The faults of the files that a killed process has left."""
     steps = sorted(folder.glob("dump/*/*/*/*/*"))
     drafts = [path for path in folder.rglob("*") if path.name.startswith(DRAFTS)]
     tally.counts["drafts"] += len(drafts)

@@ -24,7 +24,7 @@ SHARE_WITH_PAGE = 0.6
 
 
 def seeds() -> Report:
-    """What is found in the examples of this repository."""
+    """The report on the examples of this repository."""
     with tempfile.TemporaryDirectory() as name:
         words = ["scan", "examples", "--report", name, "--format", "json", "--jobs", "1"]
         subprocess.run([sys.executable, "-m", "tf2npu", *words], cwd=ROOT, stdout=subprocess.DEVNULL, check=False)

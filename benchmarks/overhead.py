@@ -1,4 +1,4 @@
-"""What the device costs beside arithmetic: a small sess.run, compilation and memory of ResNet-50's training graph.
+"""Cost of the device beside arithmetic: a small sess.run, compilation and memory of ResNet-50's training graph.
 
     python -m benchmarks.overhead [--as-set] [run] [compile] [memory]
 
@@ -25,7 +25,7 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.models import vision
 from benchmarks.step_time import heading
-from npu_runtime.events import ProgramRecord
+from npu_runtime.trace.run_log import ProgramRecord
 from tests.runtime.device import device_of, device_session
 
 N_CALLS, N_IN_TURN = 5000, 250
@@ -149,7 +149,7 @@ PARTS = {"run": measure_run, "compile": measure_compile, "memory": measure_memor
 @click.option("--part", type=click.Choice(list(PARTS)), help="Only this part, in this process.")
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)))
 def main(as_set: bool, side: str | None, part: str | None, names: tuple[str, ...]) -> None:
-    """What the device costs beside arithmetic: NAMES of parts, or all of them."""
+    """Measure the cost of the device beside arithmetic: NAMES of parts, or all of them."""
     if side:
         train(side)
     elif part:

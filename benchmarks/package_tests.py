@@ -22,7 +22,7 @@ _IDLE = re.compile(r"npu_runtime: (no session ran.*)")
 
 @dataclass(frozen=True)
 class Suite:
-    """What is tested. package: its import name.  below: folder of its tests.  installs: arguments of pip, one call each."""
+    """Tests of a package. package: its import name.  below: folder of its tests.  installs: arguments of pip, one call each."""
 
     package: str
     installs: tuple[tuple[str, ...], ...]

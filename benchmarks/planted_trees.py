@@ -73,7 +73,7 @@ NAMES_OF_STATE = (
 
 @dataclass
 class Tally:
-    """What was seen over all plantings."""
+    """Counts over all plantings."""
 
     planted: Counter[str] = field(default_factory=Counter)
     codes: Counter[int] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What a step of each network with a published step time asks of the chip's cores, as the compiler lowers it.
+"""Work of the chip's cores in a step of each network with a published step time, as the compiler lowers it.
 
     python -m benchmarks.published_works [NETWORK ...] > works.json      all take a minute on one core
 
@@ -19,7 +19,7 @@ from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.tiling import Product
 
 Works = Mapping[str, Mapping[CoreWork, int]]
-"""How often a step does each work, by "network batch"."""
+"""Number of times that a step does each work, by "network batch"."""
 NETWORKS = {"mobilenet_v3_large": (256, 192, 128, 64, 32, 1), "resnet101": (128,), "bert_large": (96,)}
 """Batch sizes with a published step time, by function of `benchmarks.models.published`."""
 SOC, PRECISION = "Ascend910A", "allow_mix_precision"
@@ -33,7 +33,7 @@ def load_works(*networks: str) -> Works:
 
 
 def read_works(text: str) -> Works:
-    """What `main` has written."""
+    """The works in the output of `main`."""
     return {name: {_work(row["work"]): row["count"] for row in rows} for name, rows in json.loads(text).items()}
 
 
@@ -59,8 +59,8 @@ def _compiled_works(build: Callable[[int], Any], batch: int) -> Counter[CoreWork
     """The works of one training step.  Steps of the compiler that fuse for the simulated device's kernels are left out."""
     import tensorflow.compat.v1 as tf
 
-    from npu_runtime.compilation import run_steps
-    from npu_runtime.compiler import LOWER, ON_SHAPES, SIMPLIFY
+    from npu_runtime.compiler.compilation import run_steps
+    from npu_runtime.compiler.pipeline import LOWER, ON_SHAPES, SIMPLIFY
     from npu_runtime.lowering.lower import lower
     from npu_runtime.session import Request
     from tests.runtime.device import device_of, device_session

@@ -1,4 +1,4 @@
-"""How many of the references to TensorFlow and Horovod in real code the converter sees.
+"""Share of the references to TensorFlow and Horovod in real code that the converter sees.
 
 `python -m benchmarks.reference_recall NAME=FOLDER ...` counts them itself, with Python's own parser and nothing of the
 project, and compares file by file with what `benchmarks.seen_references` prints for the same folder. The counts are matched by
@@ -31,7 +31,7 @@ def references(text: str) -> Iterator[tuple[str, int]]:
 
 
 class _Scope:
-    """What the names of a module, class, function or comprehension are bound to: a dotted name, or "" for anything else."""
+    """Bindings of a module, class, function or comprehension: a dotted name for each name, or "" for anything else."""
 
     def __init__(self, node: ast.AST, parent: _Scope | None) -> None:
         self.node = node
@@ -57,7 +57,7 @@ class _Scope:
                     self._bind(argument.arg, "")
 
     def _body(self) -> list[ast.AST]:
-        """What is evaluated inside: not the defaults, decorators and bases."""
+        """The nodes that are evaluated inside: not the defaults, decorators and bases."""
         if isinstance(self.node, _COMPREHENSIONS):
             return list(ast.iter_child_nodes(self.node))
         body = getattr(self.node, "body", [])
@@ -157,7 +157,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, int]]:
 
 
 def matched(counted: Iterator[tuple[str, int]], seen: dict[str, int]) -> tuple[int, list[tuple[str, int]]]:
-    """How many references are among those seen, and the others. An object's attribute counts as a use of the object."""
+    """The number of references that are among those seen, and the others. An object's attribute counts as a use of the object."""
     left = Counter(seen)
     by_last: dict[str, list[str]] = {}
     for name in left:

@@ -149,7 +149,7 @@ def _text(default: ast.expr | None) -> str:
 
 
 def compared(symbol: Declared) -> Verdict:
-    """How the shim's symbol of the same path and name stands beside this one."""
+    """The verdict on the shim's symbol of the same path and name."""
     found = _ours(symbol)
     if found is None:
         return Verdict(symbol, "missing")
@@ -191,7 +191,8 @@ def _default(value: Any) -> str:
 
 
 def _why_a_call_may_fail(theirs: Parameters, ours: Parameters) -> str:
-    """Where a call with their arguments, by position or by keyword, would bind otherwise to our parameters."""
+    """The first difference by which a call with their arguments, by position or by keyword, would bind otherwise to our
+    parameters."""
     names = [name for name, _ in ours]
     takes_all = any(n.startswith("*") and n[1] != "*" for n in names) and any(n.startswith("**") for n in names)
     for position, (name, _) in enumerate(theirs):

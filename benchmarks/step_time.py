@@ -62,7 +62,7 @@ def measure(program: ProgramUnderTest, converted: Path, work: Path, rounds: int)
 
 
 def machine(rounds: int) -> str:
-    """What the figures were taken on; a busy machine shows in the load."""
+    """The machine that the figures were taken on; a busy one shows in the load."""
     software = f"Python {platform.python_version()}, TensorFlow {version('tensorflow-cpu')}, numpy {version('numpy')}"
     load = f"load {os.getloadavg()[0]:.1f} at the start"
     return f"{date.today()}, {processor()}, {os.cpu_count()} cores, {load}, {software}; medians over {rounds} turns a side"

@@ -1,4 +1,4 @@
-"""How far TensorFlow's tensors are from themselves: oneDNN on and off, one thread and two.
+"""Spread of TensorFlow's tensors between its own runs: oneDNN on and off, one thread and two.
 
     python -m benchmarks.tensor_spread
 

@@ -69,7 +69,7 @@ def same(one: str, other: str) -> bool:
 
 
 def compared(program: VendorProgram, made: Sample, folder: Path, reference: Path | None = None) -> list[str]:
-    """What both programs say of a sample differently."""
+    """The differences of both programs' tables for a sample."""
     for name in ("theirs", "ours"):
         (folder / name).mkdir(parents=True)
     graph = [] if reference else ["--graph", str(made.graph)]
@@ -83,7 +83,7 @@ def compared(program: VendorProgram, made: Sample, folder: Path, reference: Path
 
 
 def converted(program: VendorProgram, step: Path, folder: Path) -> list[str]:
-    """What the vendor's `convert` and `tf2npu dump npy` make differently of a step's dump files."""
+    """The arrays of a step's dump files that the vendor's `convert` and `tf2npu dump npy` make differently."""
     theirs, ours = folder / "theirs", folder / "ours"
     folder.mkdir()
     subprocess.run(program.command("convert", "-d", step, "-out", theirs), capture_output=True, check=False)
@@ -127,7 +127,7 @@ def named(step: Path, reference: Path, graph: Path) -> Sample:
 
 
 def samples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """What differs in dumps made by hand and by chance."""
+    """The differences for dumps made by hand and by chance."""
     first = whole(folder / "sample")
     yield "the sample of the tests", compared(program, first, folder / "a")
     yield "the sample beside itself", compared(program, first, folder / "b", whole(folder / "other").step)
@@ -136,7 +136,7 @@ def samples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[st
 
 
 def examples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """What differs in the dumps of the examples."""
+    """The differences for the dumps of the examples."""
     folder.mkdir()
     for made in dumped_examples(folder):
         step, reference, graph = made.first_step()

@@ -1,4 +1,4 @@
-"""What the vendor's `overflow` says of overflow dumps, beside what our readers see in them."""
+"""The report of the vendor's `overflow` on overflow dumps, beside what our readers see in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from benchmarks.vendor_program import ROOT, VendorProgram
 from npu_formats.vendor.dump_file import DumpedTensor, read_header
 
 KINDS = {"Ascend910A": ("AI Core", "AI Core"), "Ascend910B2": ("AIC", "AIV")}
-"""What the program calls an overflow of a product, and of any other operator, by chip: the first family's cores are not split."""
+"""The program's words for an overflow of a product, and of any other operator, by chip: the first family's cores are not
+split."""
 _MOST_SHOWN = 5
 """Overflows that the program is willing to show."""
 _TABLE = "Opdebug.Node_OpDebug."
@@ -56,7 +57,7 @@ def _of_chip(program: VendorProgram, folder: Path, soc: str) -> Iterator[str]:
 
 
 def _lines(step: Path, kinds: tuple[str, str]) -> Iterator[str]:
-    """What is to be said of a step: each overflow in the order of time, with its tensors."""
+    """The expected lines on a step: each overflow in the order of time, with its tensors."""
     for table in sorted(step.glob(f"{_TABLE}*"), key=lambda path: path.name.rpartition(".")[2]):
         task, stream, time_us = table.name.removeprefix(_TABLE).split(".")
         (path,) = (path for path in step.glob(f"*.{task}.{stream}.{time_us}") if path != table)

@@ -23,7 +23,7 @@ NOT_BROUGHT = 77
 """Exit code that says that something to check against is missing."""
 WHEEL = "mindstudio-probe==26.2.0"
 NEEDED = (f"numpy=={np.__version__}", "protobuf", "psutil", "pandas", "ml_dtypes")
-"""What the program imports; its wheel asks for much more, which comparing does not need."""
+"""Packages that the program imports. Its wheel asks for much more, which comparing does not need."""
 ROOT = Path(__file__).parent.parent
 _PREPARED = """
 import inspect, json, os, sys

@@ -77,7 +77,7 @@ def shim_rows(table: str) -> list[dict[str, str]]:
 
 
 def symbols_page() -> str:
-    """What every call does that is not carried out as on the device, and how many are."""
+    """The page of the symbols that act otherwise than on the device, and the number of those that act the same."""
     found = shim_rows("_symbols.csv")
     faithful = sum(row["kind"] == "F" for row in found)
     lines = [

@@ -66,7 +66,7 @@ def coverage_page() -> str:
 
 
 def place_of(op: str) -> str:
-    """Who runs an op: "device", "executor", "nature" or "gaps"."""
+    """The part that runs an op: "device", "executor", "nature" or "gaps"."""
     if op in all_kernels():
         return "device"
     if op in SOURCES | VARIABLES | STRUCTURAL | CALLS | FUNCTIONAL:

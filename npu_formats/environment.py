@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 PREFIX = "TF2NPU_"
-"""With which each of them begins."""
+"""Prefix of each of them."""
 
 TF2NPU_ALL_SESSIONS = "TF2NPU_ALL_SESSIONS"
 TF2NPU_CHECK = "TF2NPU_CHECK"

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 _ALIKE = 0.75
-"""How alike two names have to be, as difflib counts: of ten letters two may differ. 0.4 likens `roi_pooling` to `encode_png`."""
+"""Likeness of two names, as difflib counts, from which on one is suggested for the other: of ten letters two may differ. 0.4
+likens `roi_pooling` to `encode_png`."""
 _SHORTEST = 3
 """Characters of the shortest word that is looked for in longer names: shorter ones stand in names of every kind."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -21,7 +22,7 @@ def near_names(name: str, known: Iterable[str], most: int) -> list[str]:
 
 
 def _likeness(one: str, other: str) -> float:
-    """From 0 to 1; at least what is asked for where the other one has all words of this one, and more."""
+    """Likeness from 0 to 1; at least what is asked for where the other name has all words of this one, and more."""
     matcher = SequenceMatcher(None, one.lower(), other.lower(), autojunk=False)
     if _has_all_words(one, other):
         return _ALIKE + (1 - _ALIKE) * matcher.ratio()

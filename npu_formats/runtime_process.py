@@ -10,7 +10,7 @@ sys.path[0] = sys.prefix
 from {module} import {function}
 {function}()
 """
-"""What `python -c` runs: nothing in the current folder takes the place of a library."""
+"""The program of `python -c`. Nothing in the current folder takes the place of a library."""
 
 
 def runtime_command(module: str, function: str) -> list[str]:

@@ -16,7 +16,7 @@ class Autotune(Generic[Way, Seen]):
     def __init__(self, search: Generator[Way, Seen, Way]) -> None:
         """search: yields the way to try next, is sent what that showed, and returns the best way."""
         self.found: Way | None = None
-        """What was chosen, once it was."""
+        """The chosen way; None until the choice is made."""
         self._search = search
         self._first = self._next = next(search)
         self._busy = Lock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MISFITS = (ArithmeticError, IndexError, TypeError, ValueError)
-"""What Python and numpy raise where a kernel works on shapes that do not fit the op and that it does not look at itself."""
+"""Errors of Python and numpy where a kernel gets shapes that do not fit the op and that it does not check itself."""
 
 
 class DeviceError(Exception):

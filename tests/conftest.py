@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import unittest
-from collections import defaultdict
-from fnmatch import filter as filter_names
-from fnmatch import fnmatch
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.how_many import IS_WHOLE, drawn
+from tests.how_many import check_names, chosen, drawn
 from tests.needs import onednn_environment, why_no_root
 
 # TensorFlow's kernels are those of oneDNN on every processor.
@@ -28,9 +25,9 @@ settings.register_profile("ci", settings.get_profile("patient"), derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "patient")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """A Chromium for the tests of a module."""
+    """A Chromium for the tests of a worker; each page that is opened is a new one."""
     from tests.report.browser import Browser
 
     driven = Browser(tmp_path_factory.mktemp("profile"))
@@ -40,7 +37,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def own_environment():
-    """What the command does to this process's variables, as its own process would, is gone behind each test."""
+    """Give this process its variables back behind each test, as the end of the command's own process would."""
     before = dict(os.environ)
     yield
     for name in os.environ.keys() - before.keys() - {"PYTEST_CURRENT_TEST"}:
@@ -63,36 +60,12 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leaves out what `make whole` runs, and counts it among what was not selected."""
+    """Leaves out what `make whole` runs, and counts it among what was not selected; the longest come first."""
     if not any("::" in word for word in config.args):
-        _check_names(items)
-    if IS_WHOLE:
-        return
-    config.hook.pytest_deselected(items=[item for item in items if _is_left_out(item)])
-    items[:] = [item for item in items if not _is_left_out(item)]
-
-
-def _is_left_out(item):
-    mark = item.get_closest_marker("whole")
-    return mark is not None and not any(fnmatch(_case(item), pattern) for pattern in mark.kwargs.get("but", ()))
-
-
-def _check_names(items):
-    """A case that is renamed would be tested in no `make test`, and nobody would see it."""
-    cases, marked = defaultdict(set), {}
-    for item in items:
-        function = item.nodeid.partition("[")[0]
-        cases[function].add(_case(item))
-        marked.update((function, mark.kwargs.get("but", ())) for mark in item.iter_markers("whole"))
-    lost = [
-        f"{function}: {name}" for function, names in marked.items() for name in names if not filter_names(cases[function], name)
-    ]
-    if lost:
-        raise pytest.UsageError(f"mark.whole names cases that are not there: {', '.join(lost)}")
-
-
-def _case(item):
-    return item.callspec.id if hasattr(item, "callspec") else ""
+        check_names(items)
+    run, left_out = chosen(items)
+    items[:] = sorted(run, key=lambda item: item.get_closest_marker("longest") is None)
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_terminal_summary(terminalreporter):

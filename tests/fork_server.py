@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import gc
 import json
 import os
 import signal
@@ -26,11 +27,11 @@ from typing import Any, BinaryIO
 MESSAGE_BYTES = 1 << 17
 """The longest request, in bytes: programs and environments of tests are below 20 kB, and Linux sends packets of 200 kB whole."""
 SECONDS = 600.0
-"""How long a program may run. Those of the tests take seconds; a busy machine makes minutes of them."""
+"""Seconds that a program may run. Those of the tests take seconds; a busy machine makes minutes of them."""
 READ_WHILE_LOADED = ("TF_", "PYTHON", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "LD_", "LANG", "LC_")
 """Beginnings of variables that the interpreter or a library reads only once: programs with other values get another server."""
 COMMAND = "import sys; from tf2npu.cli import main; sys.exit(main())"
-"""What the script of the installed command does."""
+"""Program of the installed command's script."""
 
 
 def python(
@@ -202,6 +203,8 @@ if __name__ == "__main__":
     import tensorflow  # noqa: F401
 
     added = {name: value for name, value in os.environ.items() if name not in given}
+    gc.collect()
+    gc.freeze()  # else each program's end walks through all that TensorFlow made, which takes 0.7 s of a core
     asked = _next_program(socket.socket(fileno=int(sys.argv[1])))
     _become(*asked, added)
     _execute(asked[0])

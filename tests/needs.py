@@ -1,4 +1,4 @@
-"""What a test needs of the machine, where not every machine has it."""
+"""Needs of a test that not every machine meets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def why_no_root() -> str:
-    """Why other users, mounts and capabilities cannot be had here, "" where they can."""
+    """The reason that other users, mounts and capabilities cannot be had here, "" where they can."""
     if os.geteuid() != 0:
         return "needs root"
     tools = [name for name in ("unshare", "setpriv", "mount") if shutil.which(name) is None]

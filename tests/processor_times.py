@@ -36,7 +36,8 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
         if call.when == "teardown":
-            own, others = (now - before for now, before in zip(_seconds(), self.begin, strict=True))
+            # A browser that ends without being waited for takes the time it had used with it: less than before counts as nothing.
+            own, others = (max(0.0, now - before) for now, before in zip(_seconds(), self.begin, strict=True))
             item.user_properties.append((PROPERTY, f"{_kind(item, own, others)} {own + others:.4f}"))
         return (yield)
 
@@ -92,7 +93,7 @@ def _tree_seconds(process: str) -> float:
 
 
 def _children(process: str) -> list[str]:
-    """Where a system has no such list, as macOS, the living children are left out."""
+    """Living children of a process; none on a system without such a list, as macOS."""
     found: list[str] = []
     for listed in Path(f"/proc/{process}/task").glob("*/children"):
         try:

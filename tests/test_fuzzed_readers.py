@@ -8,7 +8,7 @@ from benchmarks.fuzzing.reader_trials import failures
 from benchmarks.fuzzing.readers import readers
 from tests.how_many import drawn
 
-SEED, TRIALS, TRIALS_OF_SLOW = 20261128, drawn(200), drawn(40)
+SEED, TRIALS, TRIALS_OF_SLOW = 20261128, drawn(200, 10), drawn(40, 8)
 """`make acceptance` has 20,000 of each."""
 
 

@@ -1,4 +1,4 @@
-"""Who may import whom: the contracts in pyproject.toml, kept by import-linter."""
+"""Allowed imports: the contracts in pyproject.toml, kept by import-linter."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ WRITES = {
 ONE_WAY_TO_FILES = {
     "npu_formats/files/": "this is it",
     "tf2npu/cli/help_page.py": "writes help through click's formatter, and no file",
-    "npu_runtime/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
-    "npu_runtime/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
+    "npu_runtime/observers/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
+    "npu_runtime/observers/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
     "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
     "npu_runtime/collectives/mpi_library.py": "takes the names of MPI's files in memory away, which MPI made for this process",
     "npu_formats/ranks/attendance.py": "a path as one word",

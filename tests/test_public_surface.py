@@ -1,4 +1,4 @@
-"""What users, plug-ins and converted scripts rely on, by name: nothing of it goes, and what comes is put on the list.
+"""Names that users, plug-ins and converted scripts rely on: none of them goes, and a new one is put on the list.
 
 `tests/fixtures/public_surface.txt` has a line for each command, option, rule, report field, name to import and shim module.
 """
@@ -63,7 +63,8 @@ def report_fields() -> Iterator[str]:
 def runtime_names() -> Iterator[str]:
     """Public classes and functions of the modules of the runtime that others import; read, as importing them takes TensorFlow."""
     for module in RUNTIME:
-        tree = ast.parse((PACKAGE.parent / "npu_runtime" / f"{module}.py").read_text(encoding="utf-8"))
+        path = PACKAGE.parent / "npu_runtime" / module
+        tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8"))
         defined = [node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
         for node in tree.body:
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":

@@ -1,4 +1,4 @@
-"""What we ask of every file: short functions and files, names that say something, no loose ends."""
+"""Standards of every file: short functions and files, names that say something, no loose ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.one_item import together
 
 ROOT = Path(__file__).parent.parent
 LONGEST_FUNCTION, LONGEST_FILE = 60, 400
@@ -17,11 +17,18 @@ LOOSE_ENDS = re.compile(
     r"TO[D]O|FIX[M]E|X[X]X|NotImplemented[E]rror|pytest\.mark\.(sk[i]p|xf[a]il)|pytest\.sk[i]p"
     r"|# typ[e]: ignore|except Exceptio[n]:\s*pass"
 )
+QUESTION = re.compile(r"\s*(What|Which|Who|Whom|Whose|Where|How|When|Why)\b")
+FRAGMENT = re.compile(r"\s*(Of|By|Until|Those|That|Its)\b")
+PACKAGES = ("npu_formats", "npu_runtime", "tf2npu")
+QUESTIONS_WITH_A_REASON = {
+    ("tf2npu/cli/commands/api.py", "What becomes of the API called NAME"): "the help of `tf2npu api`, whose words stay",
+}
+"""Strings that may begin with a question word, by file and first words."""
 PATH_OF_ONE_MACHINE = re.compile(r"/(w[o]rk|r[o]ot|h[o]me/[a-z]+|t[m]p/[a-z]+)/")
 
 
 def committed_files() -> list[Path]:
-    """What git tracks; a source tree without git gives every file of ours."""
+    """Files that git tracks; every file of ours in a source tree without git."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode == 0:
         return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
@@ -38,14 +45,29 @@ FILES = committed_files()
 PYTHON = [path for path in FILES if path.suffix == ".py" and not is_data(path)]
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+def without_subject(path: Path, tree: ast.Module) -> list[str]:
+    """Docstrings, and strings behind constants and fields, that do not begin with their subject.
+
+    They begin with a question word or, in the packages, in the middle of a sentence, as in "Of a piece.".
+    """
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    name = path.relative_to(ROOT).as_posix()
+    openings = (QUESTION, FRAGMENT) if name.startswith(PACKAGES) else (QUESTION,)
+    found = [text for text in texts if isinstance(text.value, str) and any(one.match(text.value) for one in openings)]
+    allowed = tuple(words for file, words in QUESTIONS_WITH_A_REASON if file == name)
+    return [f"line {text.lineno}: {text.value.strip()[:60]}" for text in found if not text.value.startswith(allowed)]
+
+
+@together("path", PYTHON, lambda path: str(path.relative_to(ROOT)))
 def test_a_python_file_keeps_the_standards(path: Path):
     text = path.read_text(encoding="utf-8")
     loose = [f"line {text.count(chr(10), 0, found.start()) + 1}: {found.group()}" for found in LOOSE_ENDS.finditer(text)]
     assert not loose, loose
     assert path.stem not in NAMES_THAT_SAY_NOTHING or "npu_bridge" in path.parts
     assert len(text.splitlines()) <= LONGEST_FILE or path.parts[len(ROOT.parts)] in ("tests", "benchmarks")
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    tree = ast.parse(text)
+    assert not (texts := without_subject(path, tree)), texts
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     long = [f.name for f in functions if (f.end_lineno or 0) - f.lineno + 1 > LONGEST_FUNCTION]
     assert not long, f"longer than {LONGEST_FUNCTION} lines: {long}"
 

@@ -131,7 +131,8 @@ class Finding:
 
 
 UnsafePlace = tuple[str, int | None, int, str]
-"""Where a person has chosen an unsafe fix: the rule, the cell in a notebook, the line, and what is said there without it."""
+"""A place where a person has chosen an unsafe fix: the rule, the cell of a notebook, the line, and the message that the place has
+without it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ class _Names:
             self._entry(f"{name}.{attr}", value)
 
     def private_module(self, name):
-        """What a private module defines, where no public name leads to it."""
+        """Record the definitions of a private module to which no public name leads."""
         try:
             module = importlib.import_module(name)
         except ImportError as error:

@@ -110,7 +110,7 @@ def read_decisions() -> list[tuple[str, Judgement]]:
 
 
 def rule_verdicts() -> dict[str, Judgement]:
-    """What the rules do to a plain use of each name that they match, tried on a line of code."""
+    """Verdicts of the rules on a plain use of each name that they match, tried on a line of code."""
     found: dict[str, Judgement] = {}
     for part in rule_parts():
         is_asked = part.on in ("call", "reference", "module") and part.id != NOT_SIMULATED

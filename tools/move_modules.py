@@ -21,7 +21,7 @@ ROOTS = {"npu_bridge": "tf2npu/npu_bridge", "hccl": "tf2npu/hccl"}
 """Packages whose folder is not their name (pyproject.toml, package-dir)."""
 READ = {".py", ".md", ".toml", ".yml", ".yaml", ".json", ".txt", ".cfg", ".html", ".css", ".js", ""}
 LEFT = ("tests/fixtures", "examples", "CHANGELOG.md")
-"""What speaks of other people's modules, or of what once was."""
+"""Prefixes of files that speak of other people's modules, or of the past."""
 
 Edit = tuple[tuple[int, int], tuple[int, int], str]
 """Beginning and end as line from 1 and column, and the text that comes between."""

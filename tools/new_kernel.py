@@ -19,7 +19,7 @@ KERNELS, CASES = Path("npu_runtime/kernels"), Path("tests/kernels/cases")
 DEVICE_OPS, MAP = Path("npu_formats/device/ops/device_ops.csv"), Path("npu_formats/device/ops/tensorflow_ops.csv")
 LIMITATIONS = KERNELS / "limitations.py"
 OPEN, UNDONE = "TO" + "DO", "NotImplemented" + "Error"
-"""What marks an open place, in two parts each: this file is finished."""
+"""Marks of an open place, in two parts each: this file is finished."""
 PYTHON_TYPES = {
     "int": "int",
     "float": "float",
@@ -29,7 +29,7 @@ PYTHON_TYPES = {
     "shape": "Any",
     "list(int)": "Sequence[int]",
 }
-"""What attributes arrive as, by their type in TensorFlow's definition."""
+"""Python types of attributes, by their type in TensorFlow's definition."""
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
@@ -67,7 +67,7 @@ def snake(name: str) -> str:
 
 
 def _problem(op: str, topic: str, stem: str, root: Path) -> str:
-    """Why nothing can be written, "" when it can: in the words of make, by which this is called."""
+    """The reason that nothing can be written, in the words of make, which calls this; "" where there is none."""
     if not op:
         return "say OP=, TensorFlow's name of the op, as in OP=Dawsn"
     if topic not in topics(root):
@@ -117,7 +117,7 @@ def _left(op: str, kernel: Path, cases: Path, root: Path) -> list[str]:
 
 
 def _types(op: str) -> str:
-    """What the oracle can compare: the types that TensorFlow's CPU kernels are registered for."""
+    """The types that the oracle can compare: those that TensorFlow's CPU kernels are registered for."""
     from tensorflow.core.framework import types_pb2
     from tensorflow.python.framework import kernels
 

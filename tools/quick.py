@@ -36,6 +36,8 @@ OF_FOLDERS = {
 """Tests that hold the files of a folder against something else: a list, a table, a generated page. They import none of them."""
 OF_RULES = ("tests/converter/test_rule_examples.py", "tests/report/test_language.py")
 OF_KERNELS = ("tests/kernels/test_oracle.py", "tests/kernels/test_contract.py", "tests/kernels/test_op_coverage.py")
+OF_ALL_RULES, OF_ALL_KERNELS = ("language", "described", "stays_unchanged"), ("every_op",)
+"""Words in the names of tests that look at every rule or kernel at once, which no name of one selects."""
 KERNELS = ("npu_runtime/kernels/", "tests/kernels/cases/")
 ALONE = "tests/shim"  # importing npu_bridge changes the meaning of `import tensorflow` for all of a process
 WIDTH = 80
@@ -95,9 +97,9 @@ def selections(paths: list[Path]) -> list[list[str]]:
     tests, runs = tests_of(paths), []
     modules = {module_of(path) for path in paths}
     if names := _rules(modules):
-        runs.append([*OF_RULES, "-k", " or ".join([*sorted(names), "language"])])
+        runs.append([*OF_RULES, "-k", " or ".join([*sorted(names), *OF_ALL_RULES])])
     if ops := _ops(paths):
-        runs.append([*OF_KERNELS, "-k", " or ".join(sorted(ops))])
+        runs.append([*OF_KERNELS, "-k", " or ".join([*sorted(ops), *OF_ALL_KERNELS])])
     runs.append(sorted(test for test in tests if not test.startswith(ALONE)))
     runs.append(sorted(test for test in tests if test.startswith(ALONE)))
     return [run for run in runs if run]

@@ -1,4 +1,4 @@
-"""Which spellings of TensorFlow 1.15's APIs have to be brought to the name under which the converter's rules know them.
+"""Spellings of TensorFlow 1.15's APIs that are no names of the converter's rules, each with the name that is.
 
 All come from the inventory of the real package: the modules that TensorFlow is written in, and public names that share an object
 with a name that a rule matches. Names that nothing tells apart from another object are left out.

@@ -71,7 +71,7 @@ def _our_seconds(corpus: Brought, out: Path) -> float:
 
 
 def _total(rows: list[_Row]) -> str:
-    """What both do to the corpora that theirs survives."""
+    """The totals of both converters over the corpora that the other one survives."""
     lines, theirs, ours = (sum(values) for values in zip(*((r.lines, r.theirs, r.ours) for r in rows), strict=True))
     return (
         f"2021 converter on all {len(rows)}: {lines:,} lines, {lines / theirs:,.0f} lines/s, "

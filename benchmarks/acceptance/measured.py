@@ -14,7 +14,7 @@ _SECONDS_BETWEEN_SAMPLES = 0.25
 
 @dataclass(frozen=True)
 class Cost:
-    """What a command cost. peak_bytes: most resident memory of all its processes at one moment, shared pages counted once."""
+    """The cost of a command. peak_bytes: most resident memory of all its processes at one moment, shared pages counted once."""
 
     seconds: float
     cpu_seconds: float

@@ -143,7 +143,7 @@ def comments(data: bytes) -> Counter[str] | None:
 
 
 def mode_differences(source: Path, output: Path) -> list[str]:
-    """What is wrong with the mode of the output, or with its kind."""
+    """The faults of the output's mode or kind."""
     if source.is_symlink():
         return [] if output.is_symlink() else [f"{source.name}: was a symbolic link"]
     if not output.exists():

@@ -24,7 +24,7 @@ _PARSED = ("converted", "unchanged", "failed")
 
 @dataclass
 class Trial:
-    """What a corpus showed. violations: kind -> texts; a violation of any kind but `undefined_by_star` is a failure."""
+    """The result for a corpus. violations: kind -> texts; a violation of any kind but `undefined_by_star` is a failure."""
 
     name: str
     version: str

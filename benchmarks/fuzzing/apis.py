@@ -1,4 +1,4 @@
-"""What the grammar builds calls from: TensorFlow 1 APIs with their parameters, what they are given, methods of objects.
+"""APIs of TensorFlow 1 that the grammar builds calls from: their parameters, their arguments, and methods of objects.
 
 Source: the public signatures of TensorFlow 1.15 and Horovod 0.19.
 """

@@ -1,4 +1,4 @@
-"""What must hold for every program, looked at with Python's own tools: ast, tokenize, pyflakes and a splice of bytes."""
+"""Properties that hold for every program, checked with Python's own tools: ast, tokenize, pyflakes and a splice of bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROPERTIES = (
 
 @dataclass
 class Looked:
-    """What a program showed. violations: (property, what was seen)."""
+    """The result for a program. violations: (property, what was seen)."""
 
     status: str
     is_python: bool

@@ -61,7 +61,7 @@ def chain(rng: random.Random, source: str, links: list[str]) -> str:
 
 
 def between(rng: random.Random) -> str:
-    """What may stand before a statement: nothing, empty lines, comments, pragmas."""
+    """Text that may stand before a statement: nothing, empty lines, comments, pragmas."""
     if rng.random() < 0.8:
         return ""
     return rng.choice(

@@ -119,13 +119,13 @@ def _read_types(folder: Path) -> None:
 
 
 def _read_profiling_options(folder: Path) -> None:
-    from npu_runtime.profiler.settings import read_options
+    from npu_runtime.observers.profiler.settings import read_options
 
     read_options((folder / "options.json").read_text("utf-8", "replace"))
 
 
 def _read_narrowing(folder: Path) -> None:
-    from npu_runtime.tuning.programs.narrowing import read_narrowing
+    from npu_runtime.observers.tuning.programs.narrowing import read_narrowing
 
     read_narrowing(folder / "tune.json")
 

@@ -236,7 +236,8 @@ def decisions(folder: Path) -> Files:
 
 
 def output(folder: Path) -> Files:
-    """What a conversion keeps of OUT and of its results: the manifest, the record of the report, the history, the cache."""
+    """The files that a conversion keeps of OUT and of its results: the manifest, the record of the report, the history, the
+    cache."""
     _project(folder, "a.txt", "")
     for place in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
         os.environ[place] = str(folder / place)
@@ -253,8 +254,8 @@ def undo(folder: Path) -> Files:
 
 
 def bank(folder: Path) -> Files:
-    from npu_runtime.tuning.bank.document import render
-    from npu_runtime.tuning.bank.operator_entry import value_of
+    from npu_runtime.observers.tuning.bank.document import render
+    from npu_runtime.observers.tuning.bank.operator_entry import value_of
     from tests.tuning.test_bank_files import entry
 
     return [
@@ -267,7 +268,7 @@ def bank(folder: Path) -> Files:
 
 def sealed(data: bytes) -> bytes:
     """A bank with the checksum of what stands in it now."""
-    from npu_runtime.tuning.bank import document
+    from npu_runtime.observers.tuning.bank import document
 
     try:
         found = json.loads(data)

@@ -67,7 +67,7 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
 
 
 def _losses(output: Path, pattern: str) -> tuple[str, ...]:
-    """What the pattern finds in the log of a rank."""
+    """The matches of the pattern in the log of a rank."""
     log = output / f"train_{output.name}.log"
     return tuple(re.findall(pattern, log.read_text("utf-8", "replace"))) if log.is_file() else ()
 

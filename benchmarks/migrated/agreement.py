@@ -82,12 +82,12 @@ class Agreement:
 
     @property
     def allowed(self) -> float:
-        """What the distance may be."""
+        """Largest distance that counts as agreement."""
         return max(ALLOWED, ALLOWED_SPREADS * self.spread)
 
     @property
     def problem(self) -> str:
-        """Why this is no agreement, or ""."""
+        """The reason that this is no agreement, or ""."""
         runs = {"TensorFlow, two threads": self.two_threads, "TensorFlow, one thread": self.one_thread, "the device": self.device}
         for name, run in runs.items():
             if run.code:
@@ -145,7 +145,7 @@ def _run(
 
 
 def read(code: int, seconds: float, record: Path) -> Run:
-    """What a run noted."""
+    """The record of a run."""
     lines = [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
     start: dict[str, list[str]] = next((line for line in lines if "read" in line), {})
     losses = tuple(line["loss"][0] for line in lines if "loss" in line)

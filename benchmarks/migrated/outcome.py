@@ -26,7 +26,7 @@ TIMED_OUT = 124
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run did; losses in the order of the output, share in per cent, reasons of nodes on the host.
+    """The outcome of a run; losses in the order of the output, share in per cent, reasons of nodes on the host.
 
     Losses of steps that a loss-scale optimizer skipped for ever are left out.
     changed: what the device did not go on with as the script asked.

@@ -12,7 +12,7 @@ BELOW = "TensorFlow"
 
 
 def find(model_zoo: Path) -> str | None:
-    """What to read scripts from: "tree", "git", or None when the model zoo is not there."""
+    """The source of the scripts: "tree", "git", or None when the model zoo is not there."""
     if (model_zoo / BELOW).is_dir():
         return "tree"
     if (model_zoo / "HEAD").is_file() and (model_zoo / "objects").is_dir():

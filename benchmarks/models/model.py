@@ -1,4 +1,4 @@
-"""What a benchmark model is."""
+"""A benchmark model: a training graph with its fetches and feeds."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from benchmarks.profiling.real_runs import RealRun, profiles_of
 from benchmarks.profiling.vendor_parser import NOT_BROUGHT
-from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from tests.profiler import runs
 
 AI_CPU = {"made by hand": "Unique", "script": "RandomUniform"}
@@ -41,7 +41,7 @@ def by_hand(scratch: Path) -> Path:
 
 
 def advice(command: str, profile: Path, scratch: Path) -> str:
-    """What the adviser prints and the pages that it writes.  scratch: an empty folder."""
+    """The output of the adviser and the pages that it writes.  scratch: an empty folder."""
     scratch.mkdir()
     told = scratch / "advice"
     words = [command, "advisor", "all", "-d", profile, "-pt", "msprof", "-l", "en", "-o", told, "--force"]

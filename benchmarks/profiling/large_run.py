@@ -1,4 +1,4 @@
-"""How long it takes to write the profile of 100,000 tasks, and how much memory.   python -m benchmarks.profiling.large_run"""
+"""Time and memory to write the profile of 100,000 tasks.   python -m benchmarks.profiling.large_run"""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from tests.profiler import runs
 
 N_TASKS = 100_000

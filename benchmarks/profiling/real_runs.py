@@ -30,7 +30,7 @@ RUNS = (
     RealRun("planted"),
     RealRun("resnet20_ranks", ("--devices", "2"), 2),
 )
-"""What is compared with the vendor's parser."""
+"""Runs that are compared with the vendor's parser."""
 
 
 def profiles_of(run: RealRun, folder: Path) -> Sequence[Path]:

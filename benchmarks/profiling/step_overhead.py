@@ -1,4 +1,4 @@
-"""What profiling costs a step: LeNet, batch 64, in two sessions that take turns.   python -m benchmarks.profiling.step_overhead
+"""Cost of profiling for a step: LeNet, batch 64, in two sessions that take turns.   python -m benchmarks.profiling.step_overhead
 
 Ends with 1 where the part of a step in which the profiler works is above its limit. Beside it stands the ratio of the two
 sessions' steps, which on a busy machine says less.
@@ -16,10 +16,11 @@ import tensorflow.compat.v1 as tf
 
 from benchmarks.models import vision
 from benchmarks.models.model import Model
-from npu_runtime.profiler.profile_watcher import ProfileWatcher
-from npu_runtime.profiler.request import ProfilingRequest
-from npu_runtime.profiler.settings import ProfilingOptions
-from npu_runtime.simulation.ran_step import RanStep
+from npu_runtime.observers.base import Observers
+from npu_runtime.observers.profiler.profile_watcher import ProfileWatcher
+from npu_runtime.observers.profiler.request import ProfilingRequest
+from npu_runtime.observers.profiler.settings import ProfilingOptions
+from npu_runtime.observers.ran_step import RanStep
 from tests.runtime.device import device_of, device_session
 
 MOST_PERCENT = 3.0
@@ -74,7 +75,7 @@ def main() -> int:
         with device_session() as plain, device_session() as profiled:
             for session in (plain, profiled):
                 session.run(tf.global_variables_initializer())
-            device_of(profiled)._watchers = (watcher,)
+            device_of(profiled)._observers = Observers((watcher,))
             turn(plain, model), turn(profiled, model)
             watcher.seconds = 0.0
             ratios, whole = [], 0.0

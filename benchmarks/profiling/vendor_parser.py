@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.profiling.real_runs import all_profiles
-from npu_runtime.profiler.aic_metrics import GROUPS
-from npu_runtime.profiler.clocks import LEAD_NS
-from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.aic_metrics import GROUPS
+from npu_runtime.observers.profiler.clocks import LEAD_NS
+from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 
@@ -71,7 +71,7 @@ def read_table(folder: Path, name: str) -> Table:
 
 
 def differences(ours: Table, theirs: Table, ignored: Sequence[str] = ()) -> Iterator[str]:
-    """What is different, a line each. ignored: columns of ours that the other side need not have."""
+    """The differences of two tables, a line each. ignored: columns of ours that the other side need not have."""
     if ours and ignored:
         kept = [at for at, name in enumerate(ours[0]) if name not in ignored]
         ours = [[cells[at] for at in kept] for cells in ours]
@@ -137,7 +137,7 @@ def _name(event: dict[str, Any]) -> str:
 
 
 def _first_batches(run: DeviceRun) -> Counter[tuple[str, Decimal, Decimal]]:
-    """What the parser drops: the batch of a model's first step, which for it begins with the forward pass only."""
+    """Batches that the parser drops: that of each model's first step, which for it begins with the forward pass only."""
     first = [model.iterations[0] for model in run.models if model.iterations]
     taken = [step.get_next for step in first if step.fp_start is not None]
     rounded = [tuple(round(us * 100) for us in times) for times in taken if times]
@@ -149,7 +149,7 @@ def _first_batches(run: DeviceRun) -> Counter[tuple[str, Decimal, Decimal]]:
 
 
 def cases() -> Iterator[tuple[str, DeviceRun, ProfilingOptions]]:
-    """What is compared: a loop of 100 iterations, each group of counters, level 0, steps alone, three graphs."""
+    """The runs to compare: a loop of 100 iterations, each group of counters, level 0, steps alone, three graphs."""
     all_on = ProfilingOptions(training_trace=True)
     yield "100 iterations", runs.lenet_run(100), all_on
     for group in GROUPS:

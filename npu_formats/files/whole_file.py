@@ -17,7 +17,8 @@ from npu_formats.files.lock import Busy, take
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _LAST = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _UNFIT = {errno.ELOOP: "it is a symbolic link", errno.ENXIO: "it is no regular file"}
-"""Why opening fails for what is no file to read: O_NOFOLLOW refuses a link, and nobody can open a socket.  Source: open(2)."""
+"""Reasons that opening fails for anything but a regular file: O_NOFOLLOW refuses a link, and nobody can open a socket. Source:
+open(2)."""
 OWN_FOLDER, OWN_FILE = 0o755, 0o644
 """Modes, less the umask, of what is read again later: others may read it and write nothing, even with umask 000."""
 MOST_OPTION_BYTES = 16 << 20

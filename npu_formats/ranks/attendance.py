@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 60.0
 """Seconds to wait for a job's folder: a rank holds it while a coordinator starts, which takes one second on an idle machine."""
 _ADDRESS = "address"
 _MOST_ADDRESS_BYTES = 8192
-"""Of an address: a key of 64 digits and a path, of which Linux takes 4,096 bytes."""
+"""Largest size of an address: a key of 64 digits and a path, of which Linux takes 4,096 bytes."""
 _attendance: list[Any] = []
 
 
@@ -22,7 +22,7 @@ class CannotMeet(Exception):
 
 
 def known_address(folder: Directory) -> str:
-    """Of the coordinator that was there last, empty for none."""
+    """The address of the coordinator that was there last, empty for none."""
     try:
         return folder.read(_ADDRESS, _MOST_ADDRESS_BYTES).decode("ascii", "replace")
     except OSError:
@@ -30,7 +30,7 @@ def known_address(folder: Directory) -> str:
 
 
 def note_address(folder: Directory, address: str) -> None:
-    """For the ranks that come later.  Raises: OSError."""
+    """Note the address for the ranks that come later.  Raises: OSError."""
     with replacing(folder, _ADDRESS, mode=0o600) as stream:
         stream.write(address.encode())
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 SOCKET = "coordinator"
-"""Its name in the run's folder."""
+"""Name of the socket in the run's folder."""
 LONGEST_NAME = 104
 """Bytes of the longest name of a socket, with the zero behind it.  Source: sun_path of sys/un.h, 108 on Linux and 104 on
 macOS."""
@@ -184,7 +184,7 @@ class KeyIsShown:
 
 
 def exactly(link: socket.socket, n_bytes: int, seconds: float) -> bytes:
-    """So many bytes of a greeting.  Raises: OSError where the other side hangs up before, or takes longer."""
+    """Receive exactly so many bytes of a greeting.  Raises: OSError where the other side hangs up before, or takes longer."""
     deadline, come = time.monotonic() + seconds, b""
     while len(come) < n_bytes:
         link.settimeout(max(0.001, deadline - time.monotonic()))

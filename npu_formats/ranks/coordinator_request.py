@@ -13,9 +13,9 @@ from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_formats.runtime_process import runtime_command
 
 PROBLEM = "cannot listen: "
-"""What the process says instead of an address, before the reason."""
+"""Answer of the process instead of an address, followed by the reason."""
 CALLED = "called"
-"""What a launched one says at its end where a rank has called a collective operation."""
+"""Last line of a launched coordinator if a rank has called a collective operation."""
 
 
 def start(size: int, seconds: float, key: bytes = b"", network: tuple[str, int] | None = None) -> str:
@@ -71,7 +71,7 @@ class LaunchedCoordinator:
 
 
 def _process(function: str, stderr: int | None = None) -> Any:
-    """It belongs to no terminal, so that Ctrl-C ends the ranks and it can tell the others."""
+    """The coordinator's process. It belongs to no terminal, so that Ctrl-C ends the ranks and it can tell the others."""
     return subprocess.Popen(
         runtime_command("npu_runtime.collectives.coordinator_process", function), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=stderr, start_new_session=True, cwd="/",

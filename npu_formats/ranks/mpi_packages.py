@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 INSTALL = 'pip install "tf2npu[mpi]"'
-"""How a user gets the engine."""
+"""Command that installs the engine."""
 
 
 def why_not() -> str | None:

@@ -108,7 +108,7 @@ class _Secret:
 
 
 def _watch(link: socket.socket) -> None:
-    """From now on wait without an end, but notice when the other machine is gone."""
+    """Wait without an end from now on, but notice when the other machine is gone."""
     link.settimeout(None)
     link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     link.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -24,7 +24,7 @@ ENGINES = ("embedded", "mpi")
 _PORT = "HCCL_IF_BASE_PORT"
 _CHIEF = ("CM_CHIEF_IP", "CM_CHIEF_PORT")
 _DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID")
-"""Which device of this machine a process has, the first that is set; the second is the older name."""
+"""Variables that name the device of a process on this machine. The first that is set counts; the second is the older name."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RankEnvironment:
 
 
 def rank_environment(environment: Mapping[str, str]) -> RankEnvironment | None:
-    """That of a process which a script started as one of several ranks; None for a process that is alone.
+    """The rank environment of a process which a script started as one of several ranks; None for a process that is alone.
 
     Raises: ValueError that names the variable, or the file and its field, and the way out.
     """

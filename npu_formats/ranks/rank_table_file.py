@@ -15,7 +15,7 @@ from npu_formats.ranks.rank_table_rules import Entry, TableRules
 from npu_formats.whole_number import whole_number
 
 _MOST_BYTES = 16 << 20
-"""Of a table: one of 32,768 ranks has 4 MB."""
+"""Largest size of a table: one of 32,768 ranks has 4 MB."""
 _COMPLETED = "completed"
 
 

@@ -20,7 +20,7 @@ MOST_CLOUD_DEVICE_ID = 7
 LONGEST_NAME = 127
 """Characters of a server_id, group_name or pod_name."""
 _DEVICES_OF_SERVER = (1, 2, 4, 8, 16)
-"""How many devices each server of a laboratory's table may have."""
+"""Allowed numbers of devices for each server of a laboratory's table."""
 Entry = tuple[dict[str, Any], dict[str, Any]]
 """A server, or an instance, and one device of it."""
 

@@ -50,12 +50,12 @@ class SealedConnection(Connection):
         self._sent, self._received = sent, received
 
     def send(self, header: Any, arrays: Sequence[np.ndarray] = ()) -> None:
-        """As Connection has it."""
+        """Send a message as Connection does."""
         lengths, *rest = parts_of(header, arrays)
         self._send_parts([lengths, self._sent.next(lengths), *rest, self._sent.next(*rest)])
 
     def receive(self) -> tuple[Any, memoryview]:
-        """As Connection has it.  Raises: BrokenMessage for a message that the other end has not sent now."""
+        """Receive a message as Connection does.  Raises: BrokenMessage for a message that the other end has not sent now."""
         head = self._exactly(LENGTHS.size + SEAL_BYTES)
         self._received.check(head[LENGTHS.size :], head[: LENGTHS.size])
         n_header, n_bytes = LENGTHS.unpack_from(head)

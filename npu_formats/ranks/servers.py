@@ -6,9 +6,9 @@ import socket
 from dataclasses import dataclass
 
 FIRST_PORT = 60000
-"""Where the coordinator of several machines listens, or at the next free port.  Source: the default of HCCL_IF_BASE_PORT."""
+"""Port of the coordinator of several machines; if it is taken, the next free one.  Source: the default of HCCL_IF_BASE_PORT."""
 LEAST_KEY_CHARACTERS = 16
-"""Of the key of a job: whoever has it can join, so it is nothing that can be guessed."""
+"""Least length of the key of a job: whoever has it can join, so it must not be guessed."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from npu_formats.files import lock
 from npu_formats.files.directory import Directory
 
 IN_MEMORY = "/dev/shm"
-"""Where Linux keeps files in memory."""
+"""Folder in which Linux keeps files in memory."""
 ENOUGH_BYTES = 2 << 30
 """Free bytes of /dev/shm below which arrays go elsewhere. Containers have 64 MB unless told otherwise."""
 PREFIX = "tf2npu-ranks-"

@@ -159,7 +159,7 @@ def fits_array(shape: Sequence[int], dtype: np.dtype) -> bool:
 
 
 def _n_elements(shape: Sequence[int]) -> int:
-    """As numbers of any size: a damaged header may have absurd ones."""
+    """Number of elements, of any size: a damaged header may have absurd extents."""
     count = 1
     for extent in shape:
         count *= extent

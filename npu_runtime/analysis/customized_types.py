@@ -14,7 +14,7 @@ _LINE = re.compile(r"(?:OpType::(?P<op>[^:\s]+):|(?P<node>\S+?)::)InputDtype:(?P
 _FLOATS = {"float16": "float16", "bfloat16": "bfloat16", "float32": "float32", "float": "float32"}
 
 FLOAT32 = ("float32", "float32")
-"""What the file says of a node that reads and gives fp32."""
+"""Entry of the file for a node that reads and gives fp32."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from npu_runtime.graph.order import topological
 
 
 def liveness_of_groups(graph: Graph, groups: Iterable[Sequence[Node]]) -> dict[str, Liveness]:
-    """Of every node, where what happens inside a group is its own affair.
+    """The liveness of every node; branches inside a group do not count outside of it.
 
     groups: producers first, see `in_order`; the loops at least are groups, whose edges are cycles.
     """

@@ -40,7 +40,7 @@ class ReducedNode(NamedTuple):
 
 
 def reduced_nodes(graph: Graph) -> list[ReducedNode]:
-    """Those of a typed graph that exist in fp32 too, in an order of execution, those of loops included."""
+    """Nodes of a typed graph that exist in fp32 too, in an order of execution, those of loops included."""
     return list(_reduced(graph))
 
 

@@ -27,12 +27,12 @@ from npu_runtime.collectives.rank_totals import Told, own_totals
 from npu_runtime.collectives.shm_transport import Inbox, Outbox, Packed, described
 from npu_runtime.collectives.waiting import sentence
 from npu_runtime.errors import FailedPrecondition
-from npu_runtime.process_end import at_process_end
+from npu_runtime.exit_handlers import at_process_end
 
 _PATIENCE_SECONDS = 2.0
 """Seconds for the coordinator to say why messages between ranks fail: it knows of a rank that has ended within 0.2 s."""
 _NO_ANSWER = (EOFError, OSError, BrokenMessage, KeyError, IndexError, TypeError, ValueError)
-"""What asking the coordinator raises where it is gone or says something else."""
+"""Errors of a request to a coordinator that is gone or that answers something else."""
 _CONNECT_SECONDS = 120.0
 """Seconds for a connection to the coordinator.  Source: the default of HCCL_CONNECT_TIMEOUT in HCCL's documentation."""
 Dial = Callable[[float], Connection]
@@ -107,7 +107,7 @@ class Communicator:
                 self._locks[ranks].release()
 
     def _say_who_waited(self) -> None:
-        """On standard error, once for all ranks; nothing where the coordinator is gone."""
+        """Say on standard error who waited, once for all ranks; nothing where the coordinator is gone."""
         with suppress(*_NO_ANSWER):
             document = self._ask_about_job("waiting")
             n_ranks = max(map(len, self._lines))
@@ -188,7 +188,7 @@ class _MessageLine(_Line):
         self._is_told = True
 
     def ask(self, call: Call, arrays: Sequence[np.ndarray], look: Look) -> np.ndarray:
-        """As _Line has it."""
+        """Ask as _Line does."""
         self._hear()
         tag = int(super().ask(call, arrays, look)[0])
         try:
@@ -221,7 +221,7 @@ class _MessageLine(_Line):
             self._receive()
 
     def finish(self) -> None:
-        """As Communicator has it; a coordinator that is gone is not waited for."""
+        """Finish as Communicator does; a coordinator that is gone is not waited for."""
         try:
             if not self._connection.is_closed:
                 self._hear()
@@ -239,7 +239,7 @@ def _line(connection: Connection, folder: Path | None, rank: int, ranks: tuple[i
 
 @cache
 def communicator() -> Communicator:
-    """That of this process, from its environment.
+    """The communicator of this process, from its environment.
 
     Raises: FailedPrecondition where nobody has started several ranks.
     """

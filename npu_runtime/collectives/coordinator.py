@@ -72,7 +72,7 @@ class Coordinator:
             self._changed.notify_all()
 
     def wait_for_the_end(self, size: int, seconds: float) -> None:
-        """Until every rank that has come is gone; those that do not come within so many seconds are not waited for."""
+        """Wait until every connected rank has left. Ranks that do not come within so many seconds are not waited for."""
         begun = time.monotonic()
         gone_since = begun
         with self._changed:

@@ -104,7 +104,7 @@ class Greeter:
                 self._ready.unregister(self._listener)
 
     def _seconds_to_next(self) -> float | None:
-        """Until somebody is late, or somebody may be put out for others."""
+        """Seconds until somebody is late, or somebody may be put out for others."""
         ends = [one.came + connection.HELLO_SECONDS for one in self._oldest_of_each_peer()]
         if not self._is_listening:
             ends.append(self._next_to_go().came + ANSWER_SECONDS)

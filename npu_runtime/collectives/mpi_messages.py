@@ -50,7 +50,7 @@ class Messages:
             self._requests.append(world.Irecv([_bytes(array), self._mpi.BYTE], self.ranks[place], self._tag + second))
 
     def wait(self) -> None:
-        """Until all messages have gone and come."""
+        """Wait until all messages have gone and come."""
         looks, pause, looked = 0, _FIRST_PAUSE, time.monotonic()
         while not self._mpi.Request.Testall(self._requests):
             looks += 1

@@ -15,14 +15,14 @@ from npu_runtime.collectives.collective_call import Call
 from npu_runtime.errors import InvalidArgument
 
 DIFFER = "the ranks bring tensors that differ"
-"""What the error for other types or shapes says, by which a kernel knows it."""
+"""Part of the error for unequal types or shapes, by which a kernel recognizes it."""
 KEY_EXCHANGE = "KeyExchange"
 """The operation by which processes tell each other how an engine reaches them: bytes of any length, one behind the other."""
 Arrays = Sequence[np.ndarray]
-"""What one rank brings: one array, or several for an exchange of parts."""
+"""Operands of one rank: one array, or several for an exchange of parts."""
 
 OTHER_CALLS = "the ranks call different operations at the same time"
-"""What the error for other operations says, by which a kernel knows it."""
+"""Part of the error for unequal operations, by which a kernel recognizes it."""
 
 _REDUCTIONS: Mapping[str, Callable[..., np.ndarray]] = {
     "sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum,

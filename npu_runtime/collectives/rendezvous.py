@@ -59,7 +59,7 @@ class Moves:
             self._changed.notify_all()
 
     def wait_for_others(self, rank: int, seconds: float) -> None:
-        """Until no other rank needs what this one has sent, at most so long."""
+        """Wait until no other rank needs what this one has sent, at most so long."""
         with self._changed:
             self._moving.discard(rank)
             self._changed.wait_for(lambda: not self._moving - self._ended.keys(), seconds)
@@ -78,7 +78,7 @@ class Moves:
 
 
 def waits_in_vain(call: Call, rank: int, ended: Mapping[int, str]) -> str:
-    """Of a call that needs a rank which has ended."""
+    """The reason that a call fails which needs a rank that has ended."""
     return f"{call} waits for rank {rank}, which {ended[rank]}; every rank has to run the same steps"
 
 
@@ -127,7 +127,7 @@ class Rendezvous:
             return self._finish(turn, replies)[rank]
 
     def _wait(self, turn: _Turn, rank: int, seconds: float) -> Reply:
-        """For those that are missing, however long; then for the result."""
+        """Wait for those that are missing, however long; then for the result."""
         self._changed.wait_for(lambda: turn is not self._turn or self._missing(turn), seconds)
         if turn is self._turn:
             self._turn = _Turn()

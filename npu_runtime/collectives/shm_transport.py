@@ -21,13 +21,13 @@ SMALL_BYTES = 1 << 14
 _LINE_BYTES = 64
 """Arrays begin at multiples of so many bytes, a cache line."""
 _DTYPES: Mapping[str, np.dtype] = {np.dtype(code).str: np.dtype(code) for code in "?bBhHiIqQefdFD"}
-"""What travels.  Objects do not: they would be addresses of the other process."""
+"""Element types that may be sent.  Objects may not: they would be addresses of the other process."""
 
 ELSEWHERE = ("", 0)
 """The place of an array that does not travel with the message: only what it is, is said."""
 
 Packed = tuple[list[Any], list[np.ndarray]]
-"""What the header says of each array (type and shape, then file and place if it lies in one), and the arrays that go with it."""
+"""The header's entry for each array (type and shape, then file and place if it lies in one), and the arrays that go with it."""
 
 
 class Outbox:

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Waiting:
-    """Of all calls of a job that all of their ranks have come to."""
+    """Waiting times of all calls of a job that all of their ranks have come to."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -19,9 +19,9 @@ RANKS_A_SERVER = 8
 _PASSES = {
     "HcomAllReduce": 2, "HcomReduce": 2, "HcomBroadcast": 2, "HcomReduceScatter": 1, "HcomAllGather": 1,
 }  # fmt: skip
-"""How often a ring is gone round: each rank first sums a part of its own (reduce-scatter), then all parts go to all
-(all-gather).  A broadcast spreads parts and then gathers them.  Source: the ring algorithms of the collectives' documentation;
-Patarasuk and Yuan, 2009, for their bytes."""
+"""Number of passes over a ring: each rank first sums a part of its own (reduce-scatter), then all parts go to all (all-gather).
+A broadcast spreads parts and then gathers them.  Source: the ring algorithms of the collectives' documentation; Patarasuk and
+Yuan, 2009, for their bytes."""
 _ALL_TO_ALL = frozenset({"HcomAllToAllV", "HcomAllToAllVC"})
 _GATHERS = "HcomAllGather"
 
@@ -93,7 +93,7 @@ def _link_gb_per_s(chip: Chip) -> float:
 
 
 def _ring(op: str, n_bytes: float, inside: int, servers: int, chip: Chip, start_us: float) -> CollectiveTime:
-    """Of a ring of n, each rank sends (n - 1) / n of all bytes in n - 1 steps, once or twice."""
+    """The time of a ring of n ranks: each sends (n - 1) / n of all bytes in n - 1 steps, once or twice."""
     whole, passes = n_bytes * inside * servers if op == _GATHERS else n_bytes, _PASSES[op]
     within = (inside - 1) / inside * whole / (hccs_gb_per_s(inside, chip) * 1e3)
     between = (servers - 1) / servers * whole / inside / (chip.roce_gb_per_s * 1e3)

@@ -45,7 +45,7 @@ def core_tiling(work: CoreWork, chip: Chip, fitted: Fitted | None = None) -> Til
 
 
 def _kept_bytes(work: CoreWork) -> float:
-    """Of the product's result, what stays on the cores."""
+    """Bytes of the product's result that stay on the cores."""
     return max(0.0, -work.written_bytes)
 
 

@@ -38,7 +38,7 @@ def product_cost(
 
 @lru_cache(_MOST_CHOICES)
 def default_tiling(product: Product, chip: Chip, fitted: Fitted | None = None, kept_bytes: float = 0.0) -> Tiling:
-    """Of `default_candidates` the one with the fewest cycles, of equals the first.
+    """The one of `default_candidates` with the fewest cycles, the first of equal ones.
 
     So a product that grows, or a chip that loses cores, never gets a better tiling than before. Tuning finds more: sides that are
     no powers of two, groups of rows, single buffers with a larger tile.

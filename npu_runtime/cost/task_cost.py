@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 CUBE, VECTOR, AI_CPU, COLLECTIVE, COPY, RUNTIME, HOST = "cube", "vector", "AI CPU", "HCCL", "copy", "runtime", "host"
 ENGINES = (CUBE, VECTOR, AI_CPU, COLLECTIVE, COPY, RUNTIME, HOST)
-"""What does a task. A cube or vector task runs on the AI cores; on split chips a vector task on the vector cores alone."""
+"""Engines of tasks. A cube or vector task runs on the AI cores; on split chips a vector task runs on the vector cores alone."""
 PIPES = ("cube", "vector", "scalar", "mte1", "mte2", "mte3", "fixpipe")
 """Units of an AI core that work side by side. Source: the architecture pages of the vendor's kernel language."""
 LEVELS = ("hbm", "l2", "l1", "l0a", "l0b", "l0c", "ub")

@@ -55,7 +55,7 @@ class TileSchedule:
         }
 
     def _block_cycles(self) -> float:
-        """Of one tile on the cube unit."""
+        """Cycles of one tile on the cube unit."""
         product, tiling = self.product, self.tiling
         blocks = (padded(tiling.base_m) // FRACTAL) * (padded(tiling.base_n) // FRACTAL) * (self.depth // product.depth_block)
         return blocks * _BLOCK_CYCLES.get(product.dtype, 1.0)
@@ -70,8 +70,8 @@ class TileSchedule:
         return (left + self.rounds * tiling.base_n) * self.depth * product.element_bytes
 
     def memory_bytes(self) -> Traffic:
-        """Bytes of device memory: what the cache has not kept of the operands from before, and one of them again for each sweep
-        that finds it gone."""
+        """Bytes of device memory: the operands that the cache has not kept from before, plus one reload a sweep after
+        eviction."""
         product, swept = self.product, self._swept_bytes()
         again = product.batch * swept * max(0.0, self._sweeps() - 1.0) * (1.0 - self.hit_rate())
         both = product.a_bytes + product.b_bytes
@@ -79,7 +79,7 @@ class TileSchedule:
         return Traffic(both * min(1.0, both / self.chip.l2_bytes) + again, max(0.0, made - self.kept_bytes))
 
     def _swept_bytes(self) -> float:
-        """Of the operand of one product that every row (column) of tiles needs whole."""
+        """Bytes of the operand of one product that every row (column) of tiles needs whole."""
         product = self.product
         return (product.b_bytes if self.tiling.iterate_order == 0 else product.a_bytes) / product.batch
 

@@ -13,7 +13,7 @@ import numpy as np
 _FLUSH = 0x8040
 """MXCSR bits: results flushed to zero, operands read as zero.  Source: Intel SDM volume 1, 10.2.3."""
 _MXCSR_OFFSET = 28
-"""Where glibc's fenv_t keeps MXCSR on x86-64.  Source: glibc sysdeps/x86/fpu/bits/fenv.h."""
+"""Offset of MXCSR in glibc's fenv_t on x86-64, in bytes.  Source: glibc sysdeps/x86/fpu/bits/fenv.h."""
 _FENV_BYTES = 32
 """Bytes of glibc's fenv_t on x86-64.  Source: glibc sysdeps/x86/fpu/bits/fenv.h."""
 
@@ -46,7 +46,7 @@ for _type in (np.float16, np.float32, np.float64):
 
 
 def flush_in_this_thread() -> None:
-    """From now on; for worker threads.  Nothing happens where the layout of the environment is unknown."""
+    """Flush denormals from now on; for worker threads. Nothing happens where the layout of the environment is unknown."""
     if _LIBM is not None:
         _LIBM.fesetenv(_FLUSHING)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 def device_number(environment: Mapping[str, str]) -> int:
-    """Of both variables with the number, the one that was set: npu_bridge sets the other to 0."""
+    """The number of this process's device. Of the two variables it takes the one that was set: npu_bridge sets the other to 0."""
     return number_in(environment, "ASCEND_DEVICE_ID", 0) or number_in(environment, "DEVICE_ID", 0)
 
 

@@ -26,7 +26,7 @@ overflows: Counter[str] = Counter()
 
 @dataclass
 class Status:
-    """Of one step.  saturates: its mode.  has_overflowed: whether a result had to be cut."""
+    """The float status of one step.  saturates: its mode.  has_overflowed: whether a result had to be cut."""
 
     saturates: bool = False
     has_overflowed: bool = False
@@ -58,7 +58,7 @@ def current() -> Status:
 
 
 def adopt(status: Status) -> None:
-    """This thread works on the step of another one from now on."""
+    """Let this thread work on the step of another one from now on."""
     _thread.status = status
 
 

@@ -73,7 +73,7 @@ class Variable:
 
     @property
     def shape(self) -> Extents | None:
-        """Of the value, else as declared."""
+        """Shape of the value, else as declared."""
         return self.declared if self._array is None else self._array.shape
 
     @property
@@ -122,7 +122,7 @@ class Variable:
         self._array = None
 
     def _copied(self, value: np.ndarray) -> np.ndarray:
-        """In memory of its own that begins with a cache line."""
+        """A copy in memory of its own that begins with a cache line."""
         made = allocate_array(value.shape, self.dtype)
         np.copyto(made, value, casting="unsafe")
         return made

@@ -41,7 +41,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Times:
-    """Of one run, in seconds.  steps: each step's.  device: all but the host's steps.  sharing: steps with work for others."""
+    """Times of one run, in seconds.  steps: each step's.  device: all but the host's steps.  sharing: steps with work for
+    others."""
 
     steps: list[float]
     device: float
@@ -49,7 +50,7 @@ class Times:
 
 
 class Trials:
-    """Those of one program, which several threads may run."""
+    """Trials of one program, which several threads may run."""
 
     def __init__(self, overlaps: bool) -> None:
         """overlaps: whether some steps may run beside others."""

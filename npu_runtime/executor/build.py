@@ -294,7 +294,7 @@ class _Builder:
         program.device_nodes = tuple(sys.intern(n.name) for n in on_device)  # the run log keeps them, of every session
 
     def _host_flops(self, node: Node) -> float:
-        """As on the device where we know the op, else one operation for each floating-point element it makes."""
+        """Flops as on the device where we know the op, else one operation for each floating-point element it makes."""
         if node.op in all_kernels():
             return node_work(self.graph, node)
         floats = [s for s in node.outputs if s.dtype in (*dt.FLOATS, "float64") and s.is_complete and not node.is_stateful]

@@ -88,7 +88,7 @@ class ProgramCache:
             return len(gone)
 
     def values(self) -> tuple[Runner, ...]:
-        """Those that are kept."""
+        """The runners that are kept."""
         return tuple(self._runners.values())
 
     def _use(self, extents: Extents) -> Runner | None:
@@ -114,7 +114,7 @@ class ProgramCache:
         return shapes if is_larger else extents
 
     def _too_many(self) -> Iterator[Extents]:
-        """Those used least lately, as long as there are too many steps; never the last one."""
+        """The programs used least lately, as long as there are too many steps; never the last one."""
         n_steps = sum(len(runner.program.steps) for runner in self._runners.values())
         for extents in list(self._runners)[:-1]:
             if n_steps <= MOST_STEPS:

@@ -81,7 +81,7 @@ class Runner:
         return [self._fetch(slots, i, convert) for i in range(len(self.program.fetches))]
 
     def _settle(self) -> None:
-        """Have the steps of every arena run as the trials have found best."""
+        """Apply the best trial to the steps of every arena."""
         with self._lock:
             for bound in self._bound.values():
                 self._trials.apply(bound)

@@ -135,11 +135,11 @@ def _over_an_input(function: Callable[..., Any], task: Task) -> Callable[[list[A
 
 
 FAILURES = (MemoryError, *MISFITS)
-"""What a kernel may raise beside DeviceError."""
+"""Errors that a kernel may raise beside DeviceError."""
 
 
 def told(error: Exception, inputs: Sequence[Any]) -> DeviceError:
-    """As TensorFlow names it. error: of FAILURES, raised by a kernel that was given the inputs."""
+    """The error as TensorFlow names it.  error: of FAILURES, raised by a kernel that was given the inputs."""
     if isinstance(error, MemoryError):
         return ResourceExhausted(f"this machine has not the memory: {error}; use a smaller batch")
     arrays = [value.read() if isinstance(value, Variable) and value.is_initialized else value for value in inputs]
@@ -170,7 +170,7 @@ def _as_array(value: Any) -> np.ndarray:
 
 
 def run_step_with_branches(function: Callable[..., Any], step: Task | HostStep, slots: list[Any]) -> None:
-    """As run_step, but what has a dead input does not run and makes its outputs dead."""
+    """Run a step as `run_step` does, but a step with a dead input does not run and makes its outputs dead."""
     dead = _is_dead(step, slots)
     if dead:
         for slot in step.outs:

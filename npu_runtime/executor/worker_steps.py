@@ -20,11 +20,11 @@ class WorkerSteps:
 
     def __init__(self) -> None:
         self._begun: dict[int, tuple[Task, Background]] = {}
-        """By position in the program, and so in order."""
+        """Steps that workers run, by position in the program, and so in order."""
         self._failed: dict[int, Exception] = {}
 
     def begin(self, position: int, function: Callable[..., Any], task: Task, slots: list[Any]) -> None:
-        """Have a step run by a worker; its inputs are taken from the slots now."""
+        """Start a step on a worker; its inputs are taken from the slots now."""
         call = partial(launch, function, task, inputs_of(task, slots), slots)
         for slot in task.frees:
             slots[slot] = None

@@ -87,7 +87,7 @@ class HostCall:
 
 
 Item = HostCall | Node
-"""What a program does one after another."""
+"""An item of a program, which runs its items one after another."""
 
 
 @dataclass

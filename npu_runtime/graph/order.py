@@ -18,7 +18,7 @@ def predecessors(node: Node) -> list[str]:
 
 
 def followers(nodes: Iterable[Node]) -> dict[str, list[str]]:
-    """By name, the nodes that wait for the one of that name; one that reads it twice is there twice."""
+    """The nodes that wait for each node, by its name; one that reads it twice is there twice."""
     found: dict[str, list[str]] = {}
     for node in nodes:
         for name in predecessors(node):

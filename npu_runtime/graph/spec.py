@@ -31,7 +31,7 @@ class Spec:
 
     @property
     def n_bytes(self) -> int:
-        """On the device; 0 when the shape is not complete."""
+        """Bytes on the device; 0 when the shape is not complete."""
         return math.prod(self.known_shape()) * itemsize_bytes(self.dtype) if self.is_complete else 0
 
     def __str__(self) -> str:

@@ -36,7 +36,7 @@ _tuner: Tuner | None = None
 
 
 def set_tuner(tuner: Tuner | None) -> None:
-    """From now on this one chooses in this process; None: the rules do."""
+    """Let this tuner choose in this process from now on; None: the rules do."""
     global _tuner
     _tuner = tuner
 
@@ -52,7 +52,7 @@ def chosen(kernel: str, shapes: Hashable, default: str, trials: Trials) -> str:
 
 
 def save_choices() -> None:
-    """Have the tuner keep what it has chosen, if there is one: at the end of a step, whoever made the choices."""
+    """Save the choices of the tuner, if there is one: at the end of a step, whoever made the choices."""
     if _tuner is not None:
         _tuner.save()
 

@@ -52,4 +52,4 @@ LIMITATIONS: dict[str, str] = {
     "SobolSample": "a table of direction numbers inside TensorFlow",
     "ExtractGlimpse": "glimpses with noise at the edges from a random stream",
 }
-"""Why by op; one sentence without the op's name."""
+"""Reason by op that has no kernel: a phrase without the op's name."""

@@ -82,7 +82,7 @@ def constant_ints(spec: Spec) -> tuple[int, ...] | None:
 
 
 def extents_of(spec: Spec) -> Shape:
-    """As many unknown extents as a vector of extents has; a scalar is one."""
+    """The shape of a vector of extents: as many unknown extents; a scalar is one."""
     if spec.shape is None or None in spec.shape:
         return None
     return (None,) * math.prod(spec.known_shape())

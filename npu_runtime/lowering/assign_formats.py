@@ -26,7 +26,7 @@ from npu_runtime.lowering.chip_graph import (
 
 TRANS_DATA = "TransData"
 _RESHAPED = " of another shape"
-"""What is added to the format of a view whose blocks are not those of its own shape."""
+"""Suffix of the format of a view whose blocks are not those of its own shape."""
 _POOLS = ("MaxPool", "AvgPool")
 _ROW_OPS = frozenset({"Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits"})
 _AGNOSTIC = frozenset({ELEMENTWISE, NORMALIZATION, REDUCTION, UPDATE})
@@ -70,7 +70,7 @@ class _Assignment:
         return "" if op.pattern in _AGNOSTIC or op.op in _ROW_OPS else ND
 
     def _given_format(self, op: ChipOp) -> str:
-        """That of the first large input that is no view of another shape."""
+        """The format of the first large input that is no view of another shape."""
         largest = _largest(op)
         found = next((_format_of(t) for t in op.inputs if t.n_elements == largest and _has_format(t)), ND)
         return ND if found.endswith(_RESHAPED) else found

@@ -44,7 +44,7 @@ class Tensor:
 
     @property
     def n_bytes(self) -> float:
-        """In device memory, padded blocks left out."""
+        """Bytes in device memory, padded blocks left out."""
         return self.n_elements * (self.bits / 8 if self.bits else float(itemsize_bytes(self.dtype)))
 
 

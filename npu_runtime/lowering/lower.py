@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from npu_formats.device.chip import Chip
+from npu_runtime.cost.choice import Choice
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import WHILE
@@ -51,6 +52,14 @@ class LoweredTask:
         return "".join(op.name for op in self.ops)
 
 
+Choose = Callable[[LoweredTask, Chip], Choice | None]
+"""choose(task, chip): what tuning has chosen for a task, None for the default."""
+
+
+def untuned(task: LoweredTask, chip: Chip) -> None:
+    """Every task has its default."""
+
+
 def makers(tasks: Sequence[LoweredTask]) -> dict[Tensor, int]:
     """The position of the task that makes each tensor, by the memory that the tensor is in."""
     return {tensor.storage: position for position, task in enumerate(tasks) for op in task.ops for tensor in op.outputs}
@@ -59,7 +68,7 @@ def makers(tasks: Sequence[LoweredTask]) -> dict[Tensor, int]:
 def lower(graph: Graph, chip: Chip) -> list[LoweredTask]:
     """The tasks of a graph whose types are assigned and which no pass has fused, in an order of execution.
 
-    graph: what `compiler.SIMPLIFY` leaves, its shapes known.  Neither the graph nor its nodes are changed.
+    graph: what `pipeline.SIMPLIFY` leaves, its shapes known.  Neither the graph nor its nodes are changed.
     """
     selected, fetched = select_ops(graph, chip, graph.fetches)
     split_normalization(selected)

@@ -31,7 +31,7 @@ def outputs_of(region: list[ChipOp], readers: dict[Tensor, list[ChipOp]], fetche
 
 
 def transferred(tensors: Iterable[Tensor]) -> tuple[Tensor, ...]:
-    """Of tensors that cross the border of a region those that cross it in memory."""
+    """Tensors that cross the border of a region in memory."""
     return tuple(tensor for tensor in tensors if not is_recomputed(tensor))
 
 

@@ -12,7 +12,7 @@ from npu_runtime.lowering.chip_graph import ELEMENTWISE, REDUCTION, ChipGraph, C
 _FORWARD = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 _BACKWARD = frozenset({"FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"})
 _REDUCED, _UPDATED = "_Reduce", "_Update"
-"""What the halves add to the node's name.  Source: listing of the vendor's profiling guide (`.../FusedBatchNormV3_Reduce`)."""
+"""Suffixes of the halves' names.  Source: listing of the vendor's profiling guide (`.../FusedBatchNormV3_Reduce`)."""
 
 
 def split_normalization(graph: ChipGraph) -> None:

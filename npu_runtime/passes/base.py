@@ -1,6 +1,6 @@
 """The pass: a function that changes a graph in place and returns the number of changes.
 
-`npu_runtime.compiler` has the list of all passes, with what each needs and why it stands where it stands.
+`npu_runtime.compiler.pipeline` has the list of all passes, with what each needs and why it stands where it stands.
 """
 
 from __future__ import annotations

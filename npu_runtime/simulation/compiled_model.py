@@ -15,7 +15,7 @@ from npu_runtime.cost.runtime_ops import runtime_cost
 from npu_runtime.cost.task_cost import TaskCost
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, CUBE, RUNTIME, Tensor
 from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
-from npu_runtime.lowering.lower import LoweredTask, makers
+from npu_runtime.lowering.lower import Choose, LoweredTask, makers, untuned
 from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
 from npu_runtime.simulation.task_streams import streams_of
 
@@ -23,12 +23,6 @@ _RANDOM = (GENERATE_MASK, "Random", "StatelessRandom", "TruncatedNormal", "State
 """Beginnings of the names of ops that draw a random number for each element."""
 SourceOf = Callable[[str], str]
 """source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown."""
-Choose = Callable[[LoweredTask, Chip], Choice | None]
-"""choose(task, chip): what tuning has chosen for a task, None for the default."""
-
-
-def untuned(task: LoweredTask, chip: Chip) -> None:
-    """Every task has its default."""
 
 
 @dataclass(frozen=True, slots=True)

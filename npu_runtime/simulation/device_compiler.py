@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from npu_formats.device.chip import Chip
 from npu_runtime.analysis.precision_policy import load_policy
-from npu_runtime.compilation import Compilation, Settings, run_steps
-from npu_runtime.compiler import LOWER, ON_SHAPES, SHARE_CALLS, SIMPLIFY
+from npu_runtime.compiler.compilation import Compilation, Settings, run_steps
+from npu_runtime.compiler.pipeline import LOWER, ON_SHAPES, SHARE_CALLS, SIMPLIFY
 from npu_runtime.config import Precision, RuntimeConfig
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import FEED, HANDLES

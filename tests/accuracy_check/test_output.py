@@ -17,7 +17,7 @@ from tf2npu.report.writer import MARKER
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path, monkeypatch):
-    """What is known of earlier reports is this test's own."""
+    """Give the test a state folder of its own, without earlier reports."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 

@@ -14,7 +14,6 @@ from tests.report.browser import ENTER, TAB, Browser
 from tf2npu.accuracy_check import page
 from tf2npu.accuracy_check.texts import texts
 
-pytestmark = pytest.mark.one_python
 SAID = "document.getElementById('said').textContent"
 SHIFT = 8
 FOCUSED = "document.activeElement.textContent"

@@ -1,4 +1,4 @@
-"""What is read of a record, and what is refused: the script under check can have written it."""
+"""Reading of a record, and refusals of wrong ones: the script under check can have written it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows: golden texts in both languages, at most fifteen lines of a hundred columns, nothing it would obey."""
+"""Text on a terminal: golden texts in both languages, at most fifteen lines of a hundred columns, nothing it would obey."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class ForkedStart:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check told.  document: check.json, {} where there is none.  text: what it printed, errors included."""
+    """The results of a check.  document: check.json, {} where there is none.  text: what it printed, errors included."""
 
     code: int
     document: dict[str, Any]

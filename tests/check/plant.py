@@ -48,7 +48,7 @@ class Plant:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a check said of a plant, and which of that is right."""
+    """The verdict of a check on a plant, and the parts of it that are right."""
 
     checked: Checked
     first: dict[str, Any]

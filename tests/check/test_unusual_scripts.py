@@ -131,6 +131,7 @@ def test_steps_before_a_sudden_end_count(tmp_path: Path) -> None:
     assert len(checked.run("D")["loss"]) == 1
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(
     ("script", "said"),
     [("raise ValueError('no data')", "no data"), ("print(session.run(loss, batch()))", "made no training step")],

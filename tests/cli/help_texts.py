@@ -24,7 +24,7 @@ def commands(group: click.Group = cli, words: str = "") -> Iterator[tuple[str, H
 
 
 def texts() -> set[str]:
-    """What is to be in Chinese: sentences, headings, and the words of defaults that are no values."""
+    """Texts that have to be in Chinese: sentences, headings, and the words of defaults that are no values."""
     found = {"Usage:", "Options", "Examples", "Commands", "default", "required", "[OPTIONS]", help_page.OTHERS}
     found |= {"Show this message and exit.", "Show the version and exit.", "COMMAND [ARGS]..."}
     found |= set(help_page.TOPICS)

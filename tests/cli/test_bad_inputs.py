@@ -297,7 +297,7 @@ class TestNeverCopied:
         findings = file_in(report_of(tmp_path / "out" / "tf2npu-report"), "large.npy")["findings"]
         assert [f["level"] for f in findings] == {"link": ["info"], "copy": [], "skip": ["skipped"]}[data]
 
-    @pytest.mark.one_python
+    @pytest.mark.whole
     def test_large_source_is_copied_and_said(self, tool, project, tmp_path):
         (project / "table.py").write_text("import tensorflow as tf\n" + "x = 1\n" * 1_800_000)
         done = tool("convert", project, tmp_path / "out")

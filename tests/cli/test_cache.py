@@ -48,6 +48,7 @@ def change_entries(change) -> None:
         db.executemany("UPDATE results SET value = ? WHERE key = ?", [(change(value), key) for key, value in rows])
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_entries_change_nothing_and_are_replaced(tool, project, tmp_path, damage, caplog):
     assert tool("convert", project, tmp_path / "out").code == 0

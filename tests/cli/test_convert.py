@@ -24,7 +24,7 @@ def file_in(document: dict, path: str) -> dict:
 
 
 def tree(root: Path) -> dict[str, object]:
-    """What stands in a folder: bytes of files, targets of links, modes; our own record left out."""
+    """The entries of a folder: bytes of files, targets of links, modes; our own record left out."""
     found = {}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()

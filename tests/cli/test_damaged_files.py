@@ -110,7 +110,7 @@ def is_refused(done, name: str) -> bool:
     return (done.code, done.out) == (2, "") and is_one_line and name in done.err and "Traceback" not in done.err
 
 
-@pytest.mark.one_python
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_no_file_of_its_kind_is_refused_and_nothing_is_written(tool, good, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
@@ -144,6 +144,7 @@ def test_what_is_no_file_at_all_is_refused(tool, good, tmp_path, monkeypatch, ki
             bad.unlink(missing_ok=True)
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_files_themselves_are_taken(tool, good, kind):
     for words in commands(kind, good[kind], good):

@@ -13,8 +13,6 @@ from tests.report.browser import Browser
 from tests.report.samples import NAMES_BELOW_SRC
 from tf2npu.decisions import document
 
-pytestmark = pytest.mark.one_python
-
 SOURCE = (
     "import tensorflow as tf\n"
     "e = tf.estimator.Estimator(**a)\n"

@@ -58,6 +58,7 @@ def root(tmp_path) -> Path:
     return tmp_path / "src"
 
 
+@pytest.mark.whole(beyond=5)
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_odd_names(tool, root, tmp_path, name):
     (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,6 +66,7 @@ def test_odd_names(tool, root, tmp_path, name):
     applies(tool, root, tmp_path / "out", cwd=root)
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("kind", CONTENTS)
 def test_odd_contents(tool, root, tmp_path, kind):
     (root / "m.py").write_bytes(CONTENTS[kind])

@@ -41,6 +41,7 @@ def test_a_wrong_pyproject_is_one_line_that_names_the_file(tool, project, tmp_pa
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("name", WRONG_SETTINGS)
 def test_a_wrong_pyproject_deeper_in_the_tree_is_data(tool, project, tmp_path, name):
     (project / "pkg" / "pyproject.toml").write_text(wrong_settings(name))
@@ -135,6 +136,7 @@ SETUP_CFG = (
 )  # fmt: skip
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("text", SETUP_CFG, ids=range(len(SETUP_CFG)))
 def test_a_setup_cfg_of_any_kind_is_data(tool, project, tmp_path, text):
     (project / "setup.cfg").write_text(text)

@@ -83,6 +83,7 @@ def run_on(out: Path, script: str) -> dict:
             "input_lines": [shapes], "reached_files": [reached], "session_lines": []}  # fmt: skip
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_with_runs_decisions_a_baseline_and_a_check_they_are_the_first_runs_bytes_as_well(tool, checkout, language):
     """Everything that a report can hold at once; the last conversion takes over the runs and the check."""
@@ -118,6 +119,7 @@ def test_with_runs_decisions_a_baseline_and_a_check_they_are_the_first_runs_byte
     assert done.out.endswith(tool("report", "first/report.json", "--format", "github", *again).out)
 
 
+@pytest.mark.whole(beyond=3)
 @pytest.mark.parametrize("chosen", [name for name in POSSIBLE if name != "github"])
 def test_each_format_alone_is_written_as_with_all_others(tool, checkout, chosen):
     tool("convert", "src", "out", "--format", ",".join(POSSIBLE), "--report", "first")

@@ -59,6 +59,7 @@ run x.py --report OUT
 """
 
 
+@pytest.mark.whole(beyond=7)
 @pytest.mark.parametrize("command", COMMANDS.splitlines())
 def test_no_command_writes_them(tool, odd, tmp_path, command):
     meant = {"SRC": str(odd), "OUT": str(tmp_path / f"out{ODD}")}

@@ -13,8 +13,6 @@ from click.testing import CliRunner
 
 from tf2npu.cli import commands
 
-pytestmark = pytest.mark.one_python
-
 TOOL = Path(__file__).parents[2] / "tools" / "new_command.py"
 
 

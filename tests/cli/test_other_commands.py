@@ -147,7 +147,7 @@ class TestReport:
 class TestRun:
     @pytest.fixture
     def asked(self, monkeypatch) -> list:
-        """What `run` asks the launcher for."""
+        """The requests of `run` to the launcher."""
         calls = []
 
         def run_script(argv, **options):

@@ -11,6 +11,8 @@ import pytest
 from tests.cli.test_convert import file_in, report_of
 from tf2npu.python2 import conversion, fixers
 
+pytestmark = pytest.mark.each_python
+
 # Source for Python 2, and what Python 2.7 prints for it.
 PROGRAMS = {
     "print": ("print 'a', 1,\nprint 'b'\nprint\nprint('c')\nprint 'x%d' % 3", "a 1 b\n\nc\nx3\n"),

@@ -8,6 +8,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.each_python
+
 OF_BOTH = ["import tensorflow as tf\nprint 'a'", "x = 7\ny = tf.Session()"]
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.test_convert import file_in, report_of
 
+pytestmark = pytest.mark.each_python
+
 OLD = "print 'old'\n"
 SAME = {"main.py": OLD}
 # What both Pythons read, beside a file that only Python 2 reads: the source, and what Python 2.7 prints for it.
@@ -104,6 +106,7 @@ def printed(script: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("name", MEANINGS)
 def test_what_both_read_does_what_python_2_did(tool, tmp_path, name):
     source, wanted = MEANINGS[name]
@@ -127,6 +130,7 @@ def test_files_of_other_projects_stay(tool, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("name", PACKAGES)
 def test_siblings_are_imported_from_their_package(tool, tmp_path, name):
     files, wanted = PACKAGES[name]

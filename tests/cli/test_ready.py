@@ -8,6 +8,7 @@ HEAD = "import numpy as np\nimport tensorflow as tf\n"
 RUN = "with tf.Session() as sess:\n    sess.run(tf.zeros([1]))\n"
 
 
+@pytest.mark.whole(beyond=6)
 @pytest.mark.parametrize(
     ("code", "is_ready"),
     [

@@ -57,6 +57,7 @@ DAMAGED = {
 }  # fmt: skip
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("name", [*DAMAGED, "missing"])
 def test_what_is_no_report_is_refused_in_one_line(tool, reports, tmp_path, name, which):

@@ -50,6 +50,7 @@ def decided_on(tool, tmp_path):
     return run
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("rule", SOURCES)
 def test_the_fix_is_that_of_unsafe_fixes(decided_on, tool, tmp_path, rule):
     (tmp_path / "s" / "m.py").write_text(SOURCES[rule])

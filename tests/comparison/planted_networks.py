@@ -125,7 +125,7 @@ def autoencoder(plant: Plants) -> Step:
 
 
 def clipped(plant: Plants) -> Step:
-    """What is done to gradients: scaled back, decayed, clipped."""
+    """Gradients that are scaled back, decayed and clipped."""
     net, feeds = _input(N, 6)
     weight = _weight("weight", 6, 5)
     loss = tf.reduce_mean(tf.square(tf.matmul(net, weight, name="logits") - 1.0))

@@ -23,7 +23,7 @@ def templates() -> set[str]:
 
 
 def _sentences() -> set[str]:
-    """What is said of the inputs of the first operator: the texts that the function gives back."""
+    """Sentences on the inputs of the first operator: the texts that the function returns."""
     tree = ast.parse((PACKAGE / "as_text.py").read_text(encoding="utf-8"))
     (function,) = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "inputs_of"]
     returned = [node for found in ast.walk(function) if isinstance(found, ast.Return) for node in ast.walk(found)]

@@ -1,4 +1,4 @@
-"""Where a difference begins: constants that bring it in, ties of maxima, and the model whose steps the reference has."""
+"""Origins of differences: constants that bring one in, ties of maxima, and the model whose steps the reference has."""
 
 from __future__ import annotations
 

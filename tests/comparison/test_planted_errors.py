@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.session_dump import SessionDump
+from npu_runtime.observers.dump.writer import WRITER
 from tests.comparison.cpu_reference import plain_config, write_reference
 from tests.comparison.planted_networks import NETWORKS, Plants, Step, graph_of, plants_of
 from tests.runtime.device import device_session
@@ -40,7 +40,7 @@ def _compared(network: Network, planted: str, tmp_path: Path, monkeypatch: pytes
         session.run(first)
         for _ in range(n_before + 1):
             session.run(step.train, step.feeds)
-    SessionDump.finish()
+    WRITER.flush()
     return compare(dump, reference.parent, graph=None, step=n_before, thresholds=Thresholds({}))
 
 

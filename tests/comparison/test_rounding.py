@@ -1,4 +1,4 @@
-"""What differs by rounding alone, and what follows from it, is told apart from differences."""
+"""Differences by rounding alone, and their consequences, are told apart from others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node of the reference an operator is: TensorFlow's own gradients of static and of late shapes, and by hand."""
+"""Pairing of operators and nodes of the reference: TensorFlow's own gradients of static and of late shapes, and by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What odd and adversarial inputs must become, a row each, written by hand and not from the converter's output.
+"""Conversions of odd and adversarial inputs, a row each, written by hand and not from the converter's output.
 
 A row: its id; where it is tested (folders of tests/fixtures/convert, or `file::test`); what the converted text holds ("=" is
 no change at all, "!text" is text that must not be there); findings it must have, as `level` or `rule level`.

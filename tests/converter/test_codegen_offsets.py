@@ -6,6 +6,8 @@ from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from tf2npu.scanner.tree import parse
 
+pytestmark = pytest.mark.each_python
+
 SOURCES = {
     "expressions": "y = (a . b)(1, *c, k = (2), **d) [ i : j ]\nz = x if (x) else (yield_)\nt = a, b = 1,\n",
     "decorators": "@ a.b (1)\n@(c)\n@d\ndef f(x: int = 1, *, y=(2)) -> None:\n    # says why\n    return x ; pass\n",

@@ -9,6 +9,8 @@ import pytest
 
 from tf2npu.config import Config, ConfigError, EffortSettings, load_config
 
+pytestmark = pytest.mark.each_python
+
 
 def write(folder: Path, text: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)

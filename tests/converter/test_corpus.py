@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 import sysconfig
 from pathlib import Path
 
@@ -31,12 +30,8 @@ TAIL = "\nimport tensorflow as _t\nwith _t.device('/gpu:0'), _t.Session() as _s:
 LIBRARIES = [name for name in ("tf_slim", "tensorflow_estimator", "click") if importlib.util.find_spec(name)]
 
 
-of_this_python = pytest.mark.one_python if sys.version_info < (3, 11) else lambda test: test
-"""The library of an older Python has no syntax that a later one's lacks."""
-
-
-@of_this_python
-@pytest.mark.parametrize("path", some(FILES), ids=lambda p: p.relative_to(STDLIB).as_posix())
+@pytest.mark.each_python
+@pytest.mark.parametrize("path", some(FILES, 8), ids=lambda p: p.relative_to(STDLIB).as_posix())
 def test_standard_library_file(path: Path) -> None:
     source = decode(path.read_bytes())
     data = source.encode(source.text + TAIL)
@@ -49,6 +44,7 @@ def test_standard_library_file(path: Path) -> None:
     cst.parse_module(text)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("library", some(LIBRARIES, 2))
 @pytest.mark.parametrize("mode", ["none", "tf"])
 def test_library_converts_twice_to_the_same(library: str, mode: str) -> None:

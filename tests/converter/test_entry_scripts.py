@@ -1,4 +1,4 @@
-"""Which scripts of a project are run, as the report has them, and which files each needs."""
+"""Entry scripts of a project, as the report has them, and the files that each needs."""
 
 import json
 from pathlib import Path

@@ -7,6 +7,8 @@ import pytest
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Status
 
+pytestmark = pytest.mark.each_python
+
 
 @pytest.mark.parametrize(
     "clause",

@@ -1,4 +1,4 @@
-"""What becomes of the files around the scripts, and how the command behaves: run as a process of its own, input closed."""
+"""Files around the scripts, and the behaviour of the command: run as a process of its own, input closed."""
 
 from __future__ import annotations
 
@@ -115,7 +115,6 @@ def test_p07_scripts_of_other_names_are_converted(run: Run, src: Path, tmp_path:
         assert PORTED in (tmp_path / "out" / name).read_text()
 
 
-@pytest.mark.one_python
 def test_p08_a_huge_source_file_is_copied_and_named(run: Run, src: Path, tmp_path: Path) -> None:
     (src / "huge.py").write_text("import tensorflow as tf\n" + "x = 1  # a table of numbers\n" * 420_000)
     done = run("convert", src, tmp_path / "out")

@@ -1,4 +1,4 @@
-"""What reading the conversion of public projects brought to light, in small."""
+"""Faults that reading the conversion of public projects brought to light, in small."""
 
 from __future__ import annotations
 
@@ -424,7 +424,7 @@ def test_estimators_of_compat_v2_are_those_of_tensorflow(before: str, after: str
     ],
 )
 def test_a_condition_that_asks_for_training_gets_no_other_branch(test: str, parts: str, shards: list[str]) -> None:
-    """Where training was asked for by an object that tells the parts too, evaluation got a rank's part."""
+    """Evaluation got a rank's part where training was asked for by an object that tells the parts too."""
     code = (
         f"import tensorflow as tf\ndef data(self, ctx):\n    d = tf.data.Dataset.range(9)\n    if {test}:\n"
         f"        d = d.shard({parts})\n    return d\n"

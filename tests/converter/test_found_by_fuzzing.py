@@ -8,6 +8,8 @@ from benchmarks.fuzzing import checks
 from tf2npu.config import Config, Target
 from tf2npu.engine.convert_file import convert_source
 
+pytestmark = pytest.mark.each_python
+
 TF1 = "import tensorflow as tf\n"
 HVD, STAR, TF = Config(distributed="horovod"), Config(import_style="star"), Config(distributed="tf")
 STAR_HVD, STAR_TF = Config(distributed="horovod", import_style="star"), Config(distributed="tf", import_style="star")

@@ -14,6 +14,8 @@ from tf2npu.config import Config
 from tf2npu.engine.convert_file import ProjectFacts, convert_file, gather_facts
 from tf2npu.findings import FileResult, Finding
 
+pytestmark = pytest.mark.each_python
+
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "convert"
 CASES = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 

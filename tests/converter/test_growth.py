@@ -30,7 +30,7 @@ SLOW = "meanings of one name"
 
 
 def lines_run(work) -> int:
-    """How many lines of Python run, those of comprehensions once for each element."""
+    """Number of lines of Python that run, those of comprehensions once for each element."""
     count = 0
 
     def trace(frame, event, argument):
@@ -65,6 +65,7 @@ def test_what_is_nested_too_deeply_stays_as_it_is(shape):
     assert "nested too deeply" in result.findings[0].message
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("text", [SOURCES["elif"][0](12_000), SOURCES["terms of an and"][0](25_000)], ids=["elif", "and"])
 def test_what_libcst_nests_and_python_does_not_is_converted(text):
     """Its parser crashes at some ten thousand of these on the stack that a process starts with."""
@@ -72,7 +73,6 @@ def test_what_libcst_nests_and_python_does_not_is_converted(text):
 
 
 @pytest.mark.whole
-@pytest.mark.one_python
 def test_a_cell_that_nests_deeply():
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": SOURCES["elif"][0](12_000)}
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})

@@ -89,7 +89,7 @@ def test_a_file_that_another_script_loads_starts_where_horovod_was_when_it_is_th
 
 
 def ran(text: str, name: str) -> list[str]:
-    """What of the NPU's functions, and of its own main, a converted script calls when it is run, or loaded."""
+    """Calls of the NPU's functions, and of its own main, that a converted script makes when it is run, or loaded."""
     calls: list[str] = []
     npu, tensorflow, atexit = ModuleType("npu_bridge.npu_init"), MagicMock(), ModuleType("atexit")
     for function, value in (("init_resource", (1, 2)), ("get_npu_rank_size", 1), ("shutdown_resource", None)):

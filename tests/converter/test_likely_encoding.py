@@ -11,6 +11,8 @@ import pytest
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.scanner.text.source import SourceError, decode
 
+pytestmark = pytest.mark.each_python
+
 TEXTS = {
     "gbk": ("训练数据的路径", "模型", "开始训练，请稍候", "读取图片并进行预处理，返回一个批次的数据"),
     "big5": ("訓練資料的路徑", "讀取圖片並進行預處理，返回一個批次的資料"),

@@ -15,6 +15,8 @@ from tf2npu.scanner.edits import splice
 from tf2npu.scanner.text.line_map import line_map, plainly_indented
 from tf2npu.scanner.tree import parse
 
+pytestmark = pytest.mark.each_python
+
 IMPORT = "import tensorflow as tf\n"
 CALL = "s = tf.Session()"
 LAYOUTS = {
@@ -48,7 +50,7 @@ def test_it_is_converted_and_keeps_its_bytes(text: str) -> None:
 
 @pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_name_has_its_own_text(text: str) -> None:
-    """Where Python's own parser sees a name, the tree has that name."""
+    """The tree has a name at each place where Python's own parser sees one."""
     tree = parse(text)
     starts = [0]
     for line in text.splitlines(keepends=True) if "\x0c" not in text else text.replace("\x0c", " ").splitlines(keepends=True):

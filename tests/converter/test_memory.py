@@ -1,4 +1,4 @@
-"""What a conversion leaves behind: nothing that has to wait for the garbage collector."""
+"""A conversion leaves nothing behind that has to wait for the garbage collector."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.one_python
-
 TOOL = Path(__file__).parents[2] / "tools" / "new_rule.py"
 # Asks the new rule about its own examples, in a process of its own: a rule that is loaded stays registered.
 TRIED = """

@@ -17,6 +17,8 @@ from tf2npu.cli import cli
 from tf2npu.engine.convert_file import convert_source, gather_facts
 from tf2npu.findings import Level, Status
 
+pytestmark = pytest.mark.each_python
+
 CODE = ["import tensorflow as tf\n", "with tf.Session() as sess:\n", "    pass"]
 
 

@@ -1,4 +1,4 @@
-"""What is said of files that are written for another framework than TensorFlow."""
+"""Findings in files that are written for another framework than TensorFlow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What files tell each other: re-exports, who reaches TensorFlow, entry points, input functions, kinds of distribution."""
+"""Facts that files share: re-exports, users of TensorFlow, entry points, input functions, kinds of distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for every source: converting twice is converting once, the output parses, and only the edits change."""
+"""Properties of every source: converting twice is converting once, the output parses, and only the edits change."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from tests.how_many import drawn
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.scanner.edits import splice
-
-pytestmark = pytest.mark.one_python
 
 PROFILE = settings(max_examples=drawn(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -6,6 +6,8 @@ import pytest
 
 from tf2npu.python2.divisions import open_divisions, with_whole_divisions
 
+pytestmark = pytest.mark.each_python
+
 
 @pytest.mark.parametrize(
     ("code", "after"),

@@ -1,4 +1,4 @@
-"""What went wrong on public code the converter had never seen, each reduced to the lines that show it."""
+"""Faults on public code that the converter had never seen, each reduced to the lines that show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a rule is declared: once, for one kind of site or several, and with parts that say what differs from it."""
+"""Declarations of rules: once, for one kind of site or several, and with parts that say what differs from it."""
 
 from __future__ import annotations
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import functools
+from collections.abc import Callable
 
 import pytest
 
+from tests.one_item import together
 from tf2npu.engine.convert_file import convert_source
-from tf2npu.findings import Level, Status
+from tf2npu.findings import FileResult, Level, Status
 from tf2npu.rules import Example, Rule, all_rules, rule_parts
+
+pytestmark = pytest.mark.each_python
 
 PREFIX = "import tensorflow as tf\n"
 CASES = [
@@ -28,15 +33,19 @@ def full(text: str) -> str:
     return text if has_import(text) else PREFIX + text
 
 
+@functools.cache
+def converted(example: Example) -> FileResult:
+    """The example's conversion, made once in a process for all tests that look at it."""
+    return convert_source(full(example.before), "example.py", example.config)
+
+
 def without_npu_imports(text: str) -> str:
     lines = [line for line in text.splitlines() if not line.startswith(("from npu_bridge", "import npu_bridge"))]
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize(("rule", "example"), CASES)
-def test_example_converts_as_documented(rule: Rule, example: Example) -> None:
-    source = full(example.before)
-    result = convert_source(source, "example.py", example.config)
+def is_as_documented(rule: Rule, example: Example) -> None:
+    source, result = full(example.before), converted(example)
     text = result.after.decode()
     if example.before == example.after:
         assert text == source or without_npu_imports(text) == without_npu_imports(source)
@@ -50,17 +59,15 @@ def full_after(text: str) -> str:
     return PREFIX + text
 
 
-@pytest.mark.parametrize(("rule", "example"), CASES)
-def test_example_converted_twice_changes_nothing_more(rule: Rule, example: Example) -> None:
-    once = convert_source(full(example.before), "example.py", example.config)
+def stays_when_it_is_converted_again(rule: Rule, example: Example) -> None:
+    once = converted(example)
     twice = convert_source(once.after, "example.py", example.config)
     assert twice.after == once.after
     assert twice.status is not Status.CONVERTED
 
 
-@pytest.mark.parametrize(("rule", "example"), CASES)
-def test_example_reports_what_it_says(rule: Rule, example: Example) -> None:
-    result = convert_source(full(example.before), "example.py", example.config)
+def reports_what_it_says(rule: Rule, example: Example) -> None:
+    result = converted(example)
     levels = {f.level for f in result.findings if f.rule == rule.id}
     if example.level:
         assert Level(example.level) in levels
@@ -68,21 +75,29 @@ def test_example_reports_what_it_says(rule: Rule, example: Example) -> None:
         assert Level.FIXED in levels or Level.INFO in levels
 
 
-@pytest.mark.parametrize(("rule", "example"), CASES)
-def test_example_output_parses(rule: Rule, example: Example) -> None:
-    result = convert_source(full(example.before), "example.py", example.config)
+def output_parses(rule: Rule, example: Example) -> None:
+    result = converted(example)
     if result.status is not Status.FAILED:
         ast.parse(result.after.decode())
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda r: r.id)
+PROMISES = (is_as_documented, stays_when_it_is_converted_again, reports_what_it_says, output_parses)
+PROMISED = [pytest.param(promise, *case.values, id=f"{case.id} {promise.__name__}") for case in CASES for promise in PROMISES]
+
+
+@together("promise, rule, example", PROMISED, by=lambda promise, rule, example: rule.id)
+def test_an_example_keeps_its_promises(promise: Callable[[Rule, Example], None], rule: Rule, example: Example) -> None:
+    promise(rule, example)
+
+
+@together("rule", all_rules(), lambda rule: rule.id)
 def test_rule_is_described(rule: Rule) -> None:
     assert rule.title and rule.source
     assert rule.what.endswith(".") and rule.why.endswith(".")
     assert rule.id.startswith("NPU") and len(rule.id) == 6
 
 
-@pytest.mark.parametrize("rule", [r for r in all_rules() if r.id not in ENGINE_FINDINGS], ids=lambda r: r.id)
+@together("rule", [rule for rule in all_rules() if rule.id not in ENGINE_FINDINGS], lambda rule: rule.id)
 def test_rule_shows_what_stays_unchanged(rule: Rule) -> None:
     same = [e for e in rule.examples if e.before == e.after]
     assert rule.examples and same

@@ -1,4 +1,4 @@
-"""Where rules stand: each in the folder of its topic, and what several share in `facts`."""
+"""Folders of rules: each rule in that of its topic, and what several share in `facts`."""
 
 from __future__ import annotations
 

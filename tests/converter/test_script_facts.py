@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tf2npu.config import Config
 from tf2npu.engine.convert_file import ProjectFacts
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.tree import parse
+
+pytestmark = pytest.mark.each_python
 
 ASKED: list[str] = []
 

@@ -9,6 +9,8 @@ from tf2npu.engine.convert_file import convert_source
 from tf2npu.rules import rule_parts
 from tf2npu.scanner.names import canonical
 
+pytestmark = pytest.mark.each_python
+
 
 @pytest.mark.parametrize(
     ("spelling", "name"),

@@ -8,6 +8,8 @@ from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
 
+pytestmark = pytest.mark.each_python
+
 HEAD = "import math\nimport tensorflow as tf\n"
 _FORMULA = "0.5 * {0} * (1 + tf.tanh(math.sqrt(2 / math.pi) * ({0} + 0.044715 * {0} ** 3)))"
 OTHER_DTYPES = {

@@ -6,7 +6,11 @@ import ast
 import sysconfig
 from pathlib import Path
 
+import pytest
+
 from tf2npu.scanner.syntax import children
+
+pytestmark = pytest.mark.each_python
 
 _LEFT_OUT = (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
 _EVERY_KIND = """

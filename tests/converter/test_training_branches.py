@@ -1,4 +1,4 @@
-"""What a branch of an input function feeds: a batch that only evaluation reaches is no training batch, whatever tells it."""
+"""Branches of an input function: a batch that only evaluation reaches is no training batch, whatever tells it."""
 
 from __future__ import annotations
 

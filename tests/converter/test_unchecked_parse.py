@@ -11,6 +11,8 @@ import pytest
 from tf2npu.scanner.text.source import SourceError
 from tf2npu.scanner.tree import parse
 
+pytestmark = pytest.mark.each_python
+
 _FILES = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))[:25]
 
 

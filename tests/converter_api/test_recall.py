@@ -6,8 +6,6 @@ import pytest
 
 from benchmarks.reference_recall import WANTED, matched, measure, references
 
-pytestmark = pytest.mark.one_python
-
 ROOT = Path(__file__).parents[2]
 
 

@@ -12,8 +12,6 @@ from tf2npu.api_support.table import qualified, shown, signatures, table
 from tf2npu.findings import Verdict
 from tf2npu.rules import all_rules, rule_parts
 
-pytestmark = pytest.mark.one_python
-
 
 @pytest.fixture(scope="module")
 def rebuilt():

@@ -1,4 +1,4 @@
-"""What counts as a reference, under which name, and what is said to be unknown."""
+"""References to an API: those that count, their names, and those that are said to be unknown."""
 
 from __future__ import annotations
 

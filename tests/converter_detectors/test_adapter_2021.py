@@ -12,8 +12,6 @@ from tf2npu.findings import FileResult, Level
 from tf2npu.rules import all_rules
 from tf2npu.rules.engine.adapter_2021 import EXPORTS
 
-pytestmark = pytest.mark.one_python
-
 OLD = Config(target=Target(adapter="2021"))
 ENTRY = 'npu_optimizer.name = "NpuOptimizer"'
 TF = "import tensorflow as tf\n"

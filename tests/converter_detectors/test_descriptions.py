@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.one_item import together
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.rules import Example, Rule, all_rules
-
-pytestmark = pytest.mark.one_python
 
 RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"
 WRITTEN = [pytest.param(rule, example, id=rule.id) for rule in all_rules() for example in rule.examples if example.write]
@@ -19,23 +19,33 @@ WRITTEN = [pytest.param(rule, example, id=rule.id) for rule in all_rules() for e
 ABOUT_FILES = ("NPU900", "NPU901", "NPU902", "NPU903", "NPU904", "NPU905")
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
-def test_a_rule_says_what_and_why_and_where_it_is_written(rule: Rule) -> None:
+def says_what_and_why_and_where_it_is_written(rule: Rule) -> None:
     assert rule.what.endswith(".") and rule.why.endswith(".")
     assert rule.title and len(rule.source) > 8
 
 
-@pytest.mark.parametrize("rule", [r for r in all_rules() if r.id not in ABOUT_FILES], ids=lambda rule: rule.id)
-def test_a_rule_shows_code_before_and_after(rule: Rule) -> None:
-    assert rule.before and rule.after and rule.before != rule.after
+def shows_code_before_and_after(rule: Rule) -> None:
+    assert rule.id in ABOUT_FILES or (rule.before and rule.after and rule.before != rule.after)
 
 
-@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
-def test_a_rule_shows_two_examples_of_what_stays(rule: Rule) -> None:
+def shows_two_examples_of_what_stays(rule: Rule) -> None:
     assert len({(e.before, e.config) for e in rule.examples if e.before == e.after}) >= 2
 
 
-@pytest.mark.parametrize(("rule", "example"), WRITTEN)
+PROMISES = (
+    says_what_and_why_and_where_it_is_written,
+    shows_code_before_and_after,
+    shows_two_examples_of_what_stays,
+)
+PROMISED = [pytest.param(promise, rule, id=f"{rule.id} {promise.__name__}") for rule in all_rules() for promise in PROMISES]
+
+
+@together("promise, rule", PROMISED, by=lambda promise, rule: rule.id)
+def test_a_rule_is_described(promise: Callable[[Rule], None], rule: Rule) -> None:
+    promise(rule)
+
+
+@together("rule, example", WRITTEN, by=lambda rule, example: rule.id)
 def test_the_rule_has_nothing_to_say_to_what_it_tells_to_write(rule: Rule, example: Example) -> None:
     assert example.level, "only what is reported has something to write"
     code = example.write if "import " in example.write else f"import tensorflow as tf\n{example.write}"

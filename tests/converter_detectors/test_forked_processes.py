@@ -6,8 +6,6 @@ import pytest
 
 from tf2npu.engine.convert_file import convert_source
 
-pytestmark = pytest.mark.one_python
-
 HEAD = (
     "import multiprocessing, concurrent.futures, joblib, os\nfrom multiprocessing import Pool, Process\nimport tensorflow as tf\n"
 )

@@ -1,4 +1,4 @@
-"""What is said about variables that a script sets for CUDA and XLA."""
+"""Findings on variables that a script sets for CUDA and XLA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hangs on the answer whether there is a GPU."""
+"""Code that depends on the answer whether there is a GPU."""
 
 from __future__ import annotations
 

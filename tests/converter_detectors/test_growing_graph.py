@@ -1,4 +1,4 @@
-"""Which runs in a loop make ops, so that each is compiled anew."""
+"""Runs in a loop that make ops, so that each is compiled anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Keras models and layers are told, wherever the model comes from."""
+"""Findings on Keras models and layers, wherever the model comes from."""
 
 from __future__ import annotations
 

@@ -9,8 +9,6 @@ from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding, Level, Verdict
 
-pytestmark = pytest.mark.one_python
-
 HEAD = "import tensorflow\nimport horovod.tensorflow, horovod.tensorflow.keras, horovod.keras\n"
 TOLD = (Level.MANUAL, Level.UNSUPPORTED, Level.INFO)
 

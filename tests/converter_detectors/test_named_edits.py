@@ -6,8 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.converter.test_rule_examples import CASES, full
-from tf2npu.engine.convert_file import convert_source
+from tests.converter.test_rule_examples import CASES, converted
 from tf2npu.findings import Level
 
 OF_WRAPPERS = {
@@ -46,7 +45,7 @@ def unnamed() -> Iterator[tuple[str, str, str]]:
     """Rule, argument and example of edits that no sentence names."""
     for case in CASES:
         rule, example = case.values
-        findings = convert_source(full(example.before), "example.py", example.config).findings
+        findings = converted(example).findings
         said = " ".join(f.message for f in findings)
         for f in findings:
             if f.rule == rule.id and f.level is Level.FIXED and same_callee(f.before, f.after):

@@ -85,7 +85,6 @@ def test_it_looks_at_several_kinds_of_sites_and_has_parts(tmp_path: Path) -> Non
 
 
 @pytest.mark.whole(but=("import*", "code1-*", "code3-*", "raise*", "code9-*"))
-@pytest.mark.one_python
 @pytest.mark.parametrize(
     ("code", "target", "words"),
     [

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.converter.test_rule_examples import CASES, full
+from tests.converter.test_rule_examples import CASES, converted, full
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Finding
 
@@ -17,13 +17,13 @@ ADVICE = re.compile(
     r"|ask|let|shard|choose|feed|move|hand on|open it|test it|in (?:its|the) place|in 1\.15|having|average|the file stays)\b",
     re.IGNORECASE,
 )
-"""What tells a person what to do, or what to decide about."""
+"""Words that tell a person what to do, or what to decide about."""
 STOPS = re.compile(
     r"\b(?:ends here|ends there|stops? (?:here|with)|will not|does not run|refuses?|fails?|is gone|not supported)\b"
 )
-"""What says that something does not run."""
+"""Words that say that something does not run."""
 RUNS_ALL_THE_SAME = re.compile(r"it runs\b|runs as it is|copied as it is|not taken")
-"""What a remark says that names something which does not run elsewhere."""
+"""Words of a remark that names something which does not run elsewhere."""
 
 # Level -> what a message of that level must hold, and what it must not hold without more. The table of docs/report.md in short.
 PROMISES = {
@@ -41,11 +41,11 @@ BOTH_HALVES = {
 
 @lru_cache(maxsize=1)
 def said() -> list[Finding]:
-    """What the examples of all rules make their own rule say."""
+    """Findings of each rule on its own examples."""
     found: dict[tuple[str, str, str], Finding] = {}
     for case in CASES:
         rule, example = case.values
-        for f in convert_source(full(example.before), "example.py", example.config).findings:
+        for f in converted(example).findings:
             if f.rule == rule.id:
                 found.setdefault((f.rule, f.level.value, f.message), f)
     return list(found.values())
@@ -88,6 +88,6 @@ def said_with(option: str, value: object) -> list[tuple[str, str]]:
     ],
 )
 def test_no_advice_goes_in_a_circle(option: str, value: object, advice: str) -> None:
-    """Who converts again with the option that a message names does not read the same message again."""
+    """A second conversion, with the option that a message names, does not give the same message again."""
     pattern = re.compile(advice, re.IGNORECASE)
     assert [one for one in said_with(option, value) if pattern.search(one[1])] == []

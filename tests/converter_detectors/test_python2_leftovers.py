@@ -1,4 +1,4 @@
-"""What Python 2 did and Python 3 fails on when it runs: each claim is tried in the Python that runs these tests."""
+"""Code that Python 2 ran and Python 3 fails on at run time: each claim is tried in the Python that runs these tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about input queues can be done at the call it is said about."""
+"""The advice on input queues can be followed at the call that it stands at."""
 
 from __future__ import annotations
 

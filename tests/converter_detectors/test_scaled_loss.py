@@ -1,4 +1,4 @@
-"""Which products of a loss are loss scaling, in the ways in which programs write them."""
+"""Products of a loss that are loss scaling, in the ways in which programs write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the result has to run on: settings, newer syntax, newer names, and old libraries in the files that take part."""
+"""Requirements of the target: settings, newer syntax, newer names, and old libraries in the files that take part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the same at several places of a file is told at the first, with the places of the others."""
+"""A message for several places of a file stands at the first, with the places of the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who closes a session that an object holds."""
+"""Sessions that an object holds, and the code that closes them."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ import pytest
 
 from tf2npu.engine.convert_file import convert_source
 
-pytestmark = pytest.mark.one_python
-
 HEAD = "import sys, platform\nimport numpy as np\nimport tensorflow as tf\n"
 RELEASES = ("1.0.0", "1.3.1", "1.4.0", "1.5.0", "1.10.0", "1.14.0", "1.15.0", "1.15.0-rc1", "1.15.5", "2.0.0", "2.15.1")
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.converter.test_rule_examples import CASES, full
+from tests.converter.test_rule_examples import CASES, converted
 from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Finding, Level
@@ -84,7 +84,7 @@ def of_examples() -> list[tuple[FileResult, Finding]]:
     found = []
     for case in CASES:
         _, example = case.values
-        result = convert_source(full(example.before), "example.py", example.config)
+        result = converted(example)
         found += [(result, finding) for finding in result.findings if finding.level in WORK and finding.after]
     return found
 

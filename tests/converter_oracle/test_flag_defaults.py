@@ -7,8 +7,6 @@ from absl import flags
 
 from tf2npu.engine.convert_file import convert_source
 
-pytestmark = pytest.mark.one_python
-
 DEFAULTS = (
     "3",
     "-3",

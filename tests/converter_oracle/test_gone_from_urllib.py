@@ -1,4 +1,4 @@
-"""What Python 2 had in urllib itself, as Python 3 has it: tutorials load their data with urllib.urlretrieve."""
+"""Functions that Python 2 had in urllib itself, as Python 3 has them: tutorials load their data with urllib.urlretrieve."""
 
 from __future__ import annotations
 

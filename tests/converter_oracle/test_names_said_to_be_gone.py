@@ -16,14 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.one_item import together
 from tf2npu.api_support.table import table
 from tf2npu.api_support.uses import is_fully_known
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.outdated.contrib_gone import GONE_MODULES
 from tf2npu.rules.outdated.older_tensorflow import OLD_NAMES
-
-pytestmark = pytest.mark.one_python
 
 RECORDED = Path(__file__).parents[1] / "fixtures" / "names" / "attributes_1_15.tsv"
 PRIVATE = Path(__file__).parents[2] / "tools" / "api_table" / "tensorflow_1_15_private.tsv"
@@ -37,7 +36,7 @@ def public_modules() -> list[str]:
 
 
 def asked_for() -> list[str]:
-    """What has to be recorded: the public modules, and what the names that 1.15 lacks would be attributes of."""
+    """Names to be recorded: the public modules, and the owners of the names that 1.15 lacks."""
     owners = {name.replace("()", "").rpartition(".")[0] for name in NOT_IN_1_15}
     return sorted({*public_modules(), *owners})
 
@@ -77,13 +76,13 @@ def attributes_of_2_15() -> dict[str, list[str]]:
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-@pytest.mark.parametrize("name", NOT_IN_1_15)
+@together("name", NOT_IN_1_15)
 def test_1_15_lacks_what_a_rule_says_it_lacks(name: str) -> None:
     owner, _, last = name.replace("()", "").rpartition(".")
     assert last not in attributes_of_1_15().get(owner, ())
 
 
-@pytest.mark.parametrize("module", public_modules())
+@together("module", public_modules())
 def test_no_attribute_of_either_release_is_said_to_be_in_neither(module: str) -> None:
     """Of a name a line: modules that scripts reach, packages' own parts among them."""
     short = module.replace("tensorflow", "tf", 1)

@@ -11,8 +11,6 @@ import tensorflow.compat.v1 as tf
 
 from tf2npu.engine.convert_file import convert_source
 
-pytestmark = pytest.mark.one_python
-
 X = "x = tf.constant([[1., 2., 3.], [4., 5., 6.]])\n"
 SQUARE = "m = tf.constant([[4., 1.], [1., 3.]])\n"
 IMAGE = "i = tf.reshape(tf.range(48, dtype=tf.float32), [1, 4, 4, 3])\n"
@@ -126,7 +124,8 @@ CHANGED = {
     "histogram_summary": ("", "y = tf.histogram_summary('a', [1.])", "y = tf.summary.histogram('a', [1.])"),
 }  # fmt: skip
 NOT_REFUSED = {"nce_loss", "reverse", "sigmoid loss", "sparse loss", "softmax loss"}
-"""What 2.15 takes for something else. 1.15 refuses the losses; tests/converter_oracle/test_older_names.py has its signatures."""
+"""Calls that 2.15 takes for something else. 1.15 refuses the losses; tests/converter_oracle/test_older_names.py has its
+signatures."""
 # Calls that run as they are, or whose meaning the text does not tell: the level of what is said, and a word of it.
 TOLD = {
     "l = tf.nn.sampled_softmax_loss(w, b, inputs, labels, 5, 9)": ("manual", "inputs=inputs, labels=labels"),
@@ -164,7 +163,7 @@ def converted(code: str) -> str:
 
 
 def value_of(code: str) -> Any:
-    """What `y` is once the code has run; summaries as their bytes."""
+    """The value of `y` once the code has run; summaries as their bytes."""
     names: dict[str, Any] = {"tf": tf, "np": np}
     body = "\n".join(line for line in code.splitlines() if not re.match(r"(?:import|from) ", line))
     with tf.Graph().as_default(), tf.Session() as session:

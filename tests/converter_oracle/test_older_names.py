@@ -1,4 +1,4 @@
-"""What is said of names and calls of earlier releases holds for TensorFlow: they are gone, and what is to be written is there."""
+"""Claims on names and calls of earlier releases hold for TensorFlow: they are gone, and their replacements are there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import tensorflow.compat.v1 as tf
 
+from tests.one_item import together
 from tf2npu.api_support.table import signatures
 from tf2npu.rules.outdated.older_tensorflow import LOSSES, OLD_NAMES, PARAMETERS
 
@@ -18,7 +19,7 @@ INVENTORY = Path(__file__).parents[2] / "tools" / "api_table" / "tensorflow_1_15
 PUBLIC = set(re.findall(r"tensorflow[\w.]*", INVENTORY.read_text(encoding="utf-8")))  # with other spellings
 
 
-@pytest.mark.parametrize("name", sorted(OLD_NAMES))
+@together("name", sorted(OLD_NAMES))
 def test_an_old_name_is_gone(name: str) -> None:
     assert name not in PUBLIC
     module, _, last = name.rpartition(".")
@@ -29,9 +30,7 @@ def test_an_old_name_is_gone(name: str) -> None:
     assert not hasattr(found, last)
 
 
-@pytest.mark.parametrize(
-    "code", sorted({code for code in OLD_NAMES.values() if re.fullmatch(r"tf[\w.]+", code)} - {"tf.contrib"})
-)
+@together("code", sorted({code for code in OLD_NAMES.values() if re.fullmatch(r"tf[\w.]+", code)} - {"tf.contrib"}))
 def test_what_is_to_be_written_is_in_1_15(code: str) -> None:
     name = code.replace("tf.", "tensorflow.", 1)
     assert name in PUBLIC or ".python." in name
@@ -49,13 +48,13 @@ def test_a_call_in_the_old_way_is_refused(call: Callable[[Any], Any]) -> None:
         call(tf.placeholder(tf.float32, [2, 3]))
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@together("name", LOSSES)
 def test_a_loss_of_1_15_has_a_guard_in_the_place_of_its_first_argument(name: str) -> None:
     """TensorFlow raises ValueError where it is given; 2.15 has none and would take the one for the other."""
     assert signatures()[name].startswith("(_sentinel=None, ")
 
 
-@pytest.mark.parametrize("name", sorted(PARAMETERS))
+@together("name", sorted(PARAMETERS))
 def test_what_is_renamed_takes_the_arguments_that_are_kept(name: str) -> None:
     """The first parameters of 1.15 are those that the table gives the arguments to, in this order."""
     instead = OLD_NAMES[f"tensorflow.{name}"].replace("tf.", "tensorflow.", 1)

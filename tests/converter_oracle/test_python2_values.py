@@ -1,4 +1,4 @@
-"""What numpy makes of what Python 3 gives where Python 2 gave a list."""
+"""Results of numpy for values that Python 3 gives where Python 2 gave a list."""
 
 from __future__ import annotations
 

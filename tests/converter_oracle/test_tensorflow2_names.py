@@ -1,20 +1,20 @@
-"""What is said of TensorFlow 2's names is true of them: those that are reported exist, and none tells a script for 1."""
+"""Claims on TensorFlow 2's names are true: those that are reported exist, and none tells a script for 1."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from types import ModuleType
 
-import pytest
 import tensorflow as tf
 
+from tests.one_item import together
 from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1
 from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.outdated.newer_tensorflow import _INSTEAD
 from tf2npu.scanner.names import canonical
 
 
-@pytest.mark.parametrize("name", TENSORFLOW_2_NAMES)
+@together("name", TENSORFLOW_2_NAMES)
 def test_the_name_exists(name: str) -> None:
     found = tf
     for part in name.removeprefix("tensorflow.").split("."):

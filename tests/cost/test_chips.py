@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from npu_formats.device.chip import Chip, chip_names, load_chip, parse_chip
+from npu_formats.device.chip import Chip, ChipProblem, chip_names, load_chip, parse_chip
 from npu_runtime.cost import ai_cpu, collective, cube, host, memory_copy, runtime_ops, vector
 from npu_runtime.cost.cube import product_cost
 from npu_runtime.cost.fitted import Fitted, load_fitted
 from npu_runtime.cost.task_cost import ENGINES, TaskCost
-from npu_runtime.errors import InvalidArgument
 from tests.cost.shapes import product
 
 CHIPS_FOLDER = resources.files("npu_formats.device") / "chips"
@@ -46,7 +45,7 @@ def test_a_new_chip_is_one_file(tmp_path: Path):
 def test_a_wrong_file_says_which_figure(old: str, new: str, said: str):
     text = text_of("Ascend910B2")
     assert old in text
-    with pytest.raises(InvalidArgument, match=f"chip Ascend910X: .*{said}"):
+    with pytest.raises(ChipProblem, match=f"chip Ascend910X: .*{said}"):
         parse_chip("Ascend910X", text.replace(old, new))
 
 

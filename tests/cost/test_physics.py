@@ -1,4 +1,4 @@
-"""What holds for any machine that computes: no time below the rooflines, and no more time for less work or more machine."""
+"""Laws of any machine that computes: no time below the rooflines, and no more time for less work or more machine."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import published_works
 from benchmarks.fit_device_model import CHECK, KERNEL, PEAK, STEP, Model, Target, read_targets
 from npu_runtime.cost.fitted import load_fitted
-from npu_runtime.prediction.step_document import MODEL_ERROR
+from npu_runtime.observers.prediction.step_document import MODEL_ERROR
 
 END_TO_END, SINGLE_KERNEL, PEAK_RATE, LEFT_OUT = 0.15, 0.25, 0.05, 0.20
 TARGETS = read_targets()

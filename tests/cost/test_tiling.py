@@ -89,7 +89,7 @@ VALUES = st.one_of(st.integers(-5, 5000), st.integers(0, 2**70), st.booleans(), 
 
 @given(PRODUCTS, CHIPS, st.sampled_from((*FIELDS, "other")), VALUES)
 def test_a_changed_record_is_another_tiling_or_an_error(given: Product, chip: Chip, name: str, value: object):
-    """What is read is a tiling whose record has every field as it was given, or else nothing is."""
+    """Reading gives a tiling whose record has every field as it was given, or else nothing."""
     record = {**tiling_record(given, default_tiling(given, chip), chip), name: value}
     try:
         made = read_tiling(record, given, chip)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npu_runtime import notices
+from npu_runtime import log
 from tests.cli.conftest import own_folders, tool  # noqa: F401
 
 
@@ -15,5 +15,5 @@ def own_current_folder(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def own_run_log(monkeypatch):
-    """What an earlier test was told is told again."""
-    monkeypatch.setattr(notices, "_TOLD", set())
+    """Give each test a run log of its own: a note of an earlier test is given again."""
+    monkeypatch.setattr(log, "_TOLD", set())

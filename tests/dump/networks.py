@@ -41,7 +41,7 @@ def train(n_steps: int, make: Callable[[], Any] = lenet, **options: Any) -> list
 
 
 def run(make: Callable[[], Any], feeds: Any = None, n_runs: int = 1, **options: Any) -> Any:
-    """What a graph's tensors hold in the last of some runs behind the initialisation of its variables."""
+    """The values of a graph's tensors in the last of some runs behind the initialisation of its variables."""
     with tf.Graph().as_default():
         fetched = make()
         with device_session(**options) as session:
@@ -64,7 +64,7 @@ def last_model(folder: Path) -> dict[str, Path]:
 
 
 def headers(folder: Path) -> dict[str, list[DumpHeader]]:
-    """What is in a step's folder, by operator in the order of time."""
+    """The headers of a step's dump files, by operator in the order of time."""
     found: dict[str, list[DumpHeader]] = {}
     for path in folder.iterdir():
         header = read_header(path)

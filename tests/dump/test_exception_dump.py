@@ -1,4 +1,4 @@
-"""What an operator was given that has failed."""
+"""Inputs of an operator that has failed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_formats.vendor.dump_file import read_header
-from npu_runtime.dump.exception_dump import MOST_WRITTEN, _Failures
+from npu_runtime.observers.dump.exception_dump import MOST_WRITTEN, _Failures
 from tests.dump.networks import run
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.dump.operators import Operator, operators_of
 from npu_runtime.graph.ir import Value
+from npu_runtime.observers.dump.operators import Operator, operators_of
 from tests.runtime.device import device_of, device_session
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import tensorflow.compat.v1 as tf
 
 from npu_formats.vendor.dump_file import read_header
-from npu_runtime.dump.session_dump import SessionDump, _Size
+from npu_runtime.observers.dump.session_dump import SessionDump, _Size
+from npu_runtime.observers.dump.writer import WRITER
 from tests.dump.networks import batch, lenet, train
 from tests.fork_server import python
 from tests.runtime.device import device_session
@@ -46,7 +47,7 @@ def _told(said: str) -> list[str]:
 
 
 def _are_whole(folder: Path) -> int:
-    """How many files have final names, all of which must be whole."""
+    """Number of files with final names, all of which must be whole."""
     files = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
     for path in files:
         header = read_header(path)
@@ -82,7 +83,7 @@ def test_a_folder_that_goes_away_is_told_and_training_goes_on(tmp_path, capsys):
         fetched = lenet()
         with device_session(enable_dump=True, dump_path=folder) as session:
             session.run(tf.global_variables_initializer())
-            SessionDump.finish()
+            WRITER.flush()
             shutil.rmtree(folder)
             for number in range(3):
                 session.run(fetched, batch(number))
@@ -109,7 +110,7 @@ def test_links_are_not_followed_out_of_the_folder(tmp_path, capsys):
         fetched = lenet()
         with device_session(enable_dump=True, dump_path=folder) as session:
             session.run(tf.global_variables_initializer())
-            SessionDump.finish()
+            WRITER.flush()
             (device,) = folder.glob("*/0")
             shutil.rmtree(device)
             device.symlink_to(other)

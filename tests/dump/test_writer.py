@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from npu_runtime.dump.writer import Writer
+from npu_runtime.observers.dump.writer import Writer
 
 
 class _FullDisk:

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.how_many import IS_WHOLE
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,15 +24,16 @@ def faultless(module: str, *options: str) -> str:
 
 
 def test_any_change_of_a_file_may_be_the_last():
-    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "200")
+    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "200" if IS_WHOLE else "800")
 
 
+@pytest.mark.whole
 def test_each_file_is_old_or_new_and_a_rerun_equals_a_clean_run():
     faultless("kill_conversion", "--kills", "2")
 
 
 def test_a_disk_without_room_costs_no_original_and_no_whole_file(needs_root):
-    faultless("full_disk", "--trials", "2")
+    faultless("full_disk", "--trials", "2" if IS_WHOLE else "1")
 
 
 def test_two_conversions_at_once_never_mix():
@@ -36,4 +41,4 @@ def test_two_conversions_at_once_never_mix():
 
 
 def test_nothing_outside_changes_whatever_is_planted():
-    faultless("planted_trees", "--plantings", "5")
+    faultless("planted_trees", "--plantings", "5" if IS_WHOLE else "2")

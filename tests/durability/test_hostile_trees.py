@@ -35,7 +35,7 @@ def box(tmp_path, monkeypatch, session_source):
 
 @pytest.fixture
 def unchanged(box):
-    """What lies outside of the folders that are written is, at the end of the test, what it was when this was called."""
+    """Ensure at the end of the test that everything outside of the written folders is what it was when this was called."""
     kept = []
     yield lambda *writes: kept.append((writes, snapshot(box, writes)))
     assert kept
@@ -154,7 +154,7 @@ class TestStateInTheOutput:
         assert "is or lies behind a symbolic link, which is not followed; nothing was done" in done.err
 
     def test_a_mode_does_not_reach_other_names_of_a_file(self, tool, box, unchanged):
-        """What stands in OUT is a hard link to a file of the user's with the same content."""
+        """The file in OUT is a hard link to a file of the user's with the same content."""
         (box / "repo" / "data.bin").write_bytes(b"the same")
         (box / "victim" / "secret.bin").write_bytes(b"the same")
         (box / "victim" / "secret.bin").chmod(0o600)

@@ -1,4 +1,4 @@
-"""What the run log says of the training step, held against what TensorFlow says that it executed itself.
+"""Statements of the run log on the training step, held against what TensorFlow says that it executed itself.
 
 The floating-point work of the convolutional examples must be on the device, all of it.
 """

@@ -76,6 +76,7 @@ class TestPredict:
         assert "one training step as predicted for Ascend910A" in done.out and "from the script" not in done.out
         assert "from the script" in done.err
 
+    @pytest.mark.whole
     def test_what_is_asked_reaches_the_script(self, tool, project, made, tmp_path):
         done = tool(
             "predict", "--soc", "Ascend 910, ascend910b1", project / "migrated.py", "--lr", "0.1", "--steps", "5",
@@ -111,6 +112,7 @@ class TestPredict:
         kept = [(entry / "path").read_text() for entry in state.iterdir()]
         assert not [path for path in kept if "converted" in path]
 
+    @pytest.mark.whole
     def test_a_script_that_ends_too_early(self, tool, project, made):
         done = tool("predict", project / "ends.py", "--json", "p.json")
         assert done.code == 5 and done.out == "" and not Path("p.json").exists()
@@ -120,6 +122,7 @@ class TestPredict:
         done = tool("predict", project / "fails_later.py")
         assert done.code == 0 and "ended with exit code 7 after it was predicted" in done.err
 
+    @pytest.mark.whole
     def test_a_damaged_document_is_one_line(self, tool, project, made):
         done = tool("predict", project / "damaged.py")
         assert done.code == 2 and "cannot be read: it is no prediction" in done.err and "Traceback" not in done.err
@@ -151,12 +154,14 @@ class TestPredict:
         assert done.code == 2 and "exists and was not written by tf2npu" in done.err and "from the script" not in done.err
         assert (Path("rep") / "prediction.html").read_text() == "mine"
 
+    @pytest.mark.whole
     def test_a_report_stands_beside_that_of_the_conversion(self, tool, project, made, tmp_path):
         tool("convert", project, tmp_path / "out", "--report", "rep")
         for _ in range(2):
             assert tool("predict", project / "migrated.py", "--report", "rep", "--lang", "zh").code == 0
         assert 'lang="zh"' in (Path("rep") / "prediction.html").read_text() and (Path("rep") / "index.html").exists()
 
+    @pytest.mark.whole
     def test_a_link_is_not_written_through(self, tool, project, made, tmp_path):
         (tmp_path / "victim").write_text("mine")
         Path("p.json").symlink_to(tmp_path / "victim")
@@ -173,6 +178,7 @@ class TestPredict:
             assert done.code == 2 and "holds more than 2 files, too many to convert them for one run" in done.err
             assert f"then `tf2npu {way_out}`" in done.err
 
+    @pytest.mark.whole
     def test_neither_virtual_environments_nor_outputs_make_a_project_large(self, tool, plain, made, monkeypatch):
         monkeypatch.setattr("tf2npu.launch.temporary_conversion.MOST_ENTRIES", 10)
         tool("convert", plain / "plain.py", plain / "out", "-q")
@@ -184,11 +190,13 @@ class TestPredict:
         done = tool("predict", plain / "plain.py", "--json", "p.json")
         assert done.code == 0 and "converted for this run: 1 of the files" in done.err, done.err
 
+    @pytest.mark.whole
     def test_a_user_whose_state_cannot_be_kept_is_served_too(self, tool, plain, made, monkeypatch):
         monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/state")
         done = tool("predict", plain / "plain.py", "--json", "p.json")
         assert done.code == 0, done.err
 
+    @pytest.mark.whole
     def test_what_lies_beside_a_script_does_not_make_it_a_migrated_one(self, tool, plain, made):
         (plain / "another.py").write_text("import npu_bridge\n")
         for out in ("out", "out2"):
@@ -204,6 +212,7 @@ class TestPredict:
         done = tool("predict", plain / "venv/plain.py")
         assert done.code == 2 and "plain.py: lies in a folder that is never converted" in done.err
 
+    @pytest.mark.whole
     def test_what_a_script_imports_makes_it_a_migrated_one(self, tool, plain, made):
         (plain / "beside.py").write_text((plain / "beside.py").read_text() + "import npu_bridge\n")
         done = tool("predict", plain / "plain.py")
@@ -234,11 +243,13 @@ class TestPredict:
         assert running.wait(timeout=60) == 128 + signal.SIGTERM
         assert list(own.iterdir()) == []
 
+    @pytest.mark.whole
     def test_nothing_in_the_current_folder_takes_the_place_of_a_library(self, tool, project, made):
         Path("json.py").write_text("raise RuntimeError('shadowed')\n")
         assert tool("predict", project / "migrated.py").code == 0
 
 
+@pytest.mark.whole
 def test_the_examples_are_predicted_as_they_are(tool, tmp_path, monkeypatch):
     """A script of TensorFlow 1 finds its data beside its folder, is converted, runs for some steps, and is told of by line."""
     monkeypatch.chdir(tmp_path)

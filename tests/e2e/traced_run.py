@@ -22,9 +22,8 @@ from plain_tf1 import run_script
 from recorder import Recorder
 from tensorflow.python.framework import dtypes
 
-import npu_runtime.session
-from npu_runtime.importer.host import HOST_CALL_OBSERVERS
-from npu_runtime.session import run_log
+from npu_runtime.importers.tensorflow.host import HOST_CALL_OBSERVERS
+from npu_runtime.session import observed_session, run_log
 
 LABEL = re.compile(r" = (\w+)\(")  # the trace calls a node `name = Op(inputs)`
 
@@ -48,7 +47,7 @@ class TracingRecorder(Recorder):
         return self._flops_of[max(self.programs, key=lambda program: program.n_runs).device_nodes]
 
     def _watch_compilation(self) -> None:
-        original = npu_runtime.session.build
+        original = observed_session.build
 
         def build(*args, **kwargs):
             program = original(*args, **kwargs)
@@ -59,7 +58,7 @@ class TracingRecorder(Recorder):
             self._flops_of[program.device_nodes] = counts
             return program
 
-        npu_runtime.session.build = build
+        observed_session.build = build
 
     @contextmanager
     def _step(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from google.protobuf import text_format
 
 from npu_formats.vendor.dump_file import read_header
 from npu_formats.vendor.graph_messages import ModelDef
-from npu_runtime.graph_files.device_graph import PASSIVE
+from npu_runtime.observers.graph_files.device_graph import PASSIVE
 from tests.dump.networks import batch, lenet
 from tests.runtime.device import device_session
 

@@ -1,4 +1,4 @@
-"""Which graph files are written where, as the variables of the environment say."""
+"""Graph files and their places, as the variables of the environment ask for."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from google.protobuf import text_format
 from tensorflow.core.framework import graph_pb2
 
 from npu_formats.vendor.graph_messages import ModelDef, OnnxModel
-from npu_runtime.dump import models
-from npu_runtime.graph_files import files
-from npu_runtime.graph_files.request import requested
+from npu_runtime.observers import models
+from npu_runtime.observers.graph_files import files
+from npu_runtime.observers.graph_files.request import requested
 from tests import fork_server
 from tests.runtime.device import device_session
 from tests.shim.conftest import plain_environment
@@ -100,7 +100,7 @@ def test_processes_that_write_at_once_keep_all_their_files(folder):
     source = """
         import os
         from pathlib import Path
-        from npu_runtime.graph_files.files import put_numbered
+        from npu_runtime.observers.graph_files.files import put_numbered
         for process in range(4):
             if os.fork() == 0:
                 for turn in range(25):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from google.protobuf import text_format
 
 from npu_formats.vendor.graph_messages import ModelDef, OnnxModel
-from npu_runtime.graph_files.onnx_graph import onnx_model
+from npu_runtime.observers.graph_files.onnx_graph import onnx_model
 
 TEXT = """
 name: "ge_default_20260101000000_1"

@@ -41,7 +41,7 @@ _HERE = Path(__file__).parent
 OP_TYPES: dict[str, list[str]] = json.loads((_HERE / "op_types.json").read_text())
 """Op types that a graph has to contain. Together they are those that such programs are made of."""
 SPREADS: dict[str, dict[str, float]] = json.loads((_HERE / "spreads.json").read_text())
-"""How far TensorFlow is from itself; see record_spreads."""
+"""Spread of TensorFlow between its own runs; see record_spreads."""
 
 
 def host_nodes(name: str) -> set[tuple[str, str]]:

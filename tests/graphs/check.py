@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.events import ProgramRecord
-from npu_runtime.importer.host import HOST_CALL_OBSERVERS
+from npu_runtime.importers.tensorflow.host import HOST_CALL_OBSERVERS
+from npu_runtime.trace.run_log import ProgramRecord
 from tests.graphs.training import Training
 from tests.runtime.device import device_of, device_session
 

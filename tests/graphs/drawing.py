@@ -1,4 +1,4 @@
-"""What random networks share: choices by a seed that are noted down, activations, and the end of a training graph."""
+"""Parts that random networks share: choices by a seed that are noted down, activations, and the end of a training graph."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ def test_graph(name: str, tmp_path: Path, record_property: Callable[[str, object
     record_property("figure", f"graph  {summary(name, outcome, farthest)}{curve}")
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("name", some(GRAPHS, 7))
 def test_graph_for_feeds_of_any_extent(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The programs that serve ever new shapes know less before a step, and give the same numbers."""

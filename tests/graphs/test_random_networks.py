@@ -27,7 +27,7 @@ TOLERANCE = 1e-4
 ROUNDING = 8 * np.finfo(np.float32).eps
 """Part of the largest gradient: what a smaller one may be off, as it is made of sums of that size which cancel."""
 NUDGE = 16 * np.finfo(np.float32).eps
-"""How far inputs are moved at most, relative to them: about what the sums of a layer of this size lose by their order."""
+"""Largest move of inputs, relative to them: about the loss of a layer's sums of this size by their order."""
 N_NUDGES = 12
 """TensorFlow's own runs at most that say what a value is worth, where the device's is farther off than TOLERANCE."""
 NOISE = 0.1

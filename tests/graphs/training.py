@@ -1,4 +1,4 @@
-"""What a graph of this suite is, and the recipe most TF1 programs share: clip, apply, summarise, save."""
+"""The type of a graph of this suite, and the recipe most TF1 programs share: clip, apply, summarise, save."""
 
 from __future__ import annotations
 

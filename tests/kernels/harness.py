@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-import inspect
 import pkgutil
 import zlib
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pytest
 
 from npu_runtime import dtypes as dt
 from npu_runtime.device.variable import Variable
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import Kernel, all_kernels
+from tests.one_item import together
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ def scalar(value: Any, dtype: str = "float32") -> np.ndarray:
     return np.array(value, dt.to_numpy(dtype))
 
 
+@functools.cache
 def all_cases() -> list[Case]:
     """CASES of every module in the folders of tests/kernels/cases."""
     package = importlib.import_module("tests.kernels.cases")
@@ -142,27 +143,6 @@ def call_small(one: Case, inputs: list[Any], outputs: list[np.ndarray], is_plann
 
 
 def each_op(check: Callable[..., None]) -> Callable[..., None]:
-    """Makes a check of one case a test for each op, of all its cases: pytest takes longer for a test than most cases take.
-
-    What fails is named by the ids of its cases; the traceback is that of the first.
-    """
+    """Makes a check of one case a test for each op, of all its cases."""
     cases = all_cases()
-    of_op: dict[str, list[tuple[str, Case]]] = {}
-    for name, one in zip(case_ids(cases), cases, strict=True):
-        of_op.setdefault(one.op, []).append((name, one))
-
-    def test(op: str, **others: Any) -> None:
-        failed: dict[str, Exception] = {}
-        for name, one in of_op[op]:
-            try:
-                check(one, **others)
-            except Exception as error:
-                failed[name] = error
-        if failed:
-            raise AssertionError(f"{len(failed)} of {len(of_op[op])} cases: {', '.join(failed)}") from next(iter(failed.values()))
-
-    of_check = inspect.signature(check).parameters.values()
-    parameters = [one.replace(name="op") if one.name == "one" else one for one in of_check]
-    test.__dict__["__signature__"] = inspect.Signature(parameters)  # where pytest looks for what a test asks for
-    test.__name__, test.__doc__ = check.__name__, check.__doc__
-    return pytest.mark.parametrize("op", sorted(of_op))(test)
+    return together("one", cases, case_ids(cases), by=lambda one: one.op)(check)

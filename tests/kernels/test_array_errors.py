@@ -1,4 +1,4 @@
-"""What TensorFlow refuses the kernels refuse with the same error class, and never compute something else."""
+"""Kernels refuse what TensorFlow refuses, with the same error class, and never compute something else."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.kernels.harness import arr, case, scalar
 from tests.kernels.raising import assert_raises_alike
+from tests.one_item import together
 
 FALSE = scalar(False, "bool")
 TEXT = np.array(b"must be\n\"positive\" 'x' \xc3\xa4 \\", object)
@@ -19,7 +20,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("summarize", [3, 1, 4, 6, 100, -1, 0])
-@pytest.mark.parametrize("value", VALUES, ids=lambda v: f"{v.dtype}-{v.shape}")
+@together("value", VALUES, lambda v: f"{v.dtype}-{v.shape}")
 def test_values_are_shown_as_tensorflow_shows_them(value: np.ndarray, summarize: int) -> None:
     assert_raises_alike(case("Assert", FALSE, [value], summarize=summarize))
 

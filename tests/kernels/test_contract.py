@@ -1,7 +1,8 @@
-"""What every kernel promises the compiler, checked on every case."""
+"""Promises of every kernel to the compiler, checked on every case."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from tensorflow.python.framework import kernels, op_def_registry
 from npu_runtime.device.variable import Variable
 from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import ALWAYS_IGNORED, all_kernels
-from tests.kernels.harness import Case, all_cases, call, call_small, each_op, kernel_of, spec_of
+from tests.kernels.harness import Case, all_cases, call, call_small, case_ids, kernel_of, spec_of
+from tests.one_item import together
 
 CASES = all_cases()
 TESTED_IN_GRAPHS = ("Stack", "TensorArray", "TensorList", "EmptyTensorList", "Optional")
@@ -23,8 +25,7 @@ def outputs_of(one: Case, inputs: list[Any], **extra: Any) -> list[Any]:
     return [v.read() if isinstance(v, Variable) else v for v in call(one, inputs, **extra)]
 
 
-@each_op
-def test_shape_is_the_real_shape(one: Case) -> None:
+def shape_is_the_real_shape(one: Case) -> None:
     actual = [v.shape for v in outputs_of(one, one.flat())]
     inferred = kernel_of(one).infer(one.specs(), one.attrs)
     assert len(inferred) == len(actual)
@@ -32,8 +33,7 @@ def test_shape_is_the_real_shape(one: Case) -> None:
         assert shape is None or (len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True)))
 
 
-@each_op
-def test_shape_copes_with_the_unknown(one: Case) -> None:
+def shape_copes_with_the_unknown(one: Case) -> None:
     actual = [v.shape for v in outputs_of(one, one.flat())]
     specs = one.specs()
     for less in ([Spec(None, s.dtype) for s in specs], [Spec((None,) * (s.rank or 0), s.dtype) for s in specs]):
@@ -41,8 +41,7 @@ def test_shape_copes_with_the_unknown(one: Case) -> None:
             assert shape is None or (len(shape) == len(real) and all(m in (None, n) for m, n in zip(shape, real, strict=True)))
 
 
-@each_op
-def test_inputs_stay(one: Case) -> None:
+def inputs_stay(one: Case) -> None:
     inputs = one.flat()
     call(one, inputs)
     for after, before in zip(inputs, one.flat(), strict=True):
@@ -50,8 +49,7 @@ def test_inputs_stay(one: Case) -> None:
             assert after.tobytes() == before.tobytes()  # numpy does not find a NaN of bfloat16 equal to itself
 
 
-@each_op
-def test_out_is_filled_and_returned(one: Case) -> None:
+def out_is_filled_and_returned(one: Case) -> None:
     if not kernel_of(one).takes_out:
         return
     plain = outputs_of(one, one.flat())
@@ -62,8 +60,7 @@ def test_out_is_filled_and_returned(one: Case) -> None:
         np.testing.assert_array_equal(value, expected)
 
 
-@each_op
-def test_inplace_is_exact(one: Case) -> None:
+def inplace_is_exact(one: Case) -> None:
     plain = outputs_of(one, one.flat())
     for index in kernel_of(one).inplace:
         inputs = one.flat()
@@ -73,9 +70,7 @@ def test_inplace_is_exact(one: Case) -> None:
         np.testing.assert_array_equal(outputs_of(one, inputs, out=out)[0], plain[0])
 
 
-@pytest.mark.parametrize("is_planned", [False, True])
-@each_op
-def test_the_function_for_a_shape_gives_the_same_bits(one: Case, is_planned: bool) -> None:
+def the_function_for_a_shape_gives_the_same_bits(one: Case, is_planned: bool = False) -> None:
     plain = outputs_of(one, one.flat())
     inputs = one.flat()
     made = call_small(one, inputs, plain, is_planned)
@@ -85,8 +80,11 @@ def test_the_function_for_a_shape_gives_the_same_bits(one: Case, is_planned: boo
         np.testing.assert_array_equal(after, before)
 
 
-@each_op
-def test_the_function_for_a_shape_may_write_over_an_input(one: Case) -> None:
+def a_planned_function_for_a_shape_gives_the_same_bits(one: Case) -> None:
+    the_function_for_a_shape_gives_the_same_bits(one, is_planned=True)
+
+
+def the_function_for_a_shape_may_write_over_an_input(one: Case) -> None:
     plain = outputs_of(one, one.flat())
     function = kernel_of(one).function_for(one.specs(), [spec_of(v) for v in plain], one.attrs, True)
     for index in kernel_of(one).inplace if function is not None and len(plain) == 1 else ():
@@ -107,8 +105,7 @@ def assert_same_bits(value: np.ndarray, expected: np.ndarray) -> None:
     assert (value.dtype, value.shape, value.tobytes()) == (expected.dtype, expected.shape, expected.tobytes())
 
 
-@each_op
-def test_strided_equals_contiguous(one: Case) -> None:
+def strided_equals_contiguous(one: Case) -> None:
     inputs = [v if isinstance(v, Variable) else _strided(v) for v in one.flat()]
     for value, expected in zip(outputs_of(one, inputs), outputs_of(one, one.flat()), strict=True):
         if value.dtype.kind == "f":
@@ -126,14 +123,37 @@ def _strided(value: np.ndarray) -> np.ndarray:
     return wide[..., ::2]
 
 
-@each_op
-def test_work_is_counted(one: Case) -> None:
+def work_is_counted(one: Case) -> None:
     outputs = [spec_of(v) for v in outputs_of(one, one.flat())]
     assert kernel_of(one).work(one.specs(), outputs, one.attrs) >= 0.0
 
 
-@pytest.mark.parametrize("op", list(all_kernels()))
-def test_signature_is_the_registry_s(op: str) -> None:
+PROMISES = (
+    shape_is_the_real_shape,
+    shape_copes_with_the_unknown,
+    inputs_stay,
+    out_is_filled_and_returned,
+    inplace_is_exact,
+    the_function_for_a_shape_gives_the_same_bits,
+    a_planned_function_for_a_shape_gives_the_same_bits,
+    the_function_for_a_shape_may_write_over_an_input,
+    strided_equals_contiguous,
+    work_is_counted,
+)
+PROMISED = [
+    pytest.param(promise, one, id=f"{promise.__name__} of {name}")
+    for one, name in zip(CASES, case_ids(CASES), strict=True)
+    for promise in PROMISES
+]
+
+
+@together("promise, one", PROMISED, by=lambda promise, one: one.op)
+def test_a_kernel_keeps_its_promises(promise: Callable[[Case], None], one: Case) -> None:
+    promise(one)
+
+
+@together("op", all_kernels())
+def test_every_op_has_the_signature_of_the_registry(op: str) -> None:
     made, op_def = all_kernels()[op], op_def_registry.get(op)
     if op_def is None:
         assert op.startswith("_"), f"{op} is not an op of TensorFlow"
@@ -162,7 +182,7 @@ MORE_TYPES = {
 
 
 def types_on_cpu(op: str, attribute: str) -> set[str] | None:
-    """What TensorFlow's CPU kernels are registered for, or the definition of the op where they say nothing; None is any type."""
+    """Types that TensorFlow's CPU kernels are registered for, or the definition's where they say nothing; None is any type."""
     allowed: set[str] = set()
     for registered in kernels.get_registered_kernels_for_op(op).kernel:
         if registered.device_type not in ("CPU", "DEFAULT"):
@@ -191,8 +211,8 @@ def test_types_are_no_more_than_tensorflow_s() -> None:
     assert more == {key: types for key, (types, _) in MORE_TYPES.items()}
 
 
-@pytest.mark.parametrize("op", list(all_kernels()))
-def test_has_a_case(op: str) -> None:
+@together("op", all_kernels())
+def test_every_op_has_a_case(op: str) -> None:
     if op.startswith(("_", *TESTED_IN_GRAPHS)):
         return
     assert any(one.op == op for one in CASES), f"add a case for {op} to tests/kernels/cases"

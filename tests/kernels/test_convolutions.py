@@ -176,7 +176,7 @@ def test_empty(op: str, image: tuple[int, ...], weights: tuple[int, ...], stride
 
 
 def way_of(x: tuple[int, ...], w: tuple[int, ...], padding: str) -> Any:
-    """What a convolution without stride is computed by."""
+    """The algorithm of a convolution without stride."""
     rows, cols = Layout.of([1, 1, 1, 1], padding, "NHWC").axes(x[1:3], w[:2])
     image, filters = np.ones(x, "f"), placeholder(w, np.dtype("f"))
     way = choose_algorithm(image, filters, rows, cols, placeholder((x[0], rows.out, cols.out, w[3]), np.dtype("f")))
@@ -191,7 +191,7 @@ def test_the_cases_of_winograd_take_it(padding: str) -> None:
 
 @pytest.mark.parametrize(("image", "weights"), [*WINOGRAD[:2], *FEW_CHANNELS[:4], COLUMN])
 def test_a_window_of_zeros_gives_zero(image: tuple[int, ...], weights: tuple[int, ...]) -> None:
-    """Where a digit has a margin, a ReLU behind a bias of zero passes no gradient; rounding would decide otherwise."""
+    """A ReLU behind a bias of zero passes no gradient at the empty margin of a digit; rounding would decide otherwise."""
     random = np.random.default_rng(4)
     x, w = random.standard_normal(image).astype("f"), random.standard_normal(weights).astype("f")
     x[:, image[1] // 3 :] = 0
@@ -386,7 +386,7 @@ def test_phases_of_a_stride_at_once_in_blocks_of_any_size(
 
 
 def test_the_cases_of_columns_are_taken_as_such() -> None:
-    """Where BLAS multiplies small matrices without packing them."""
+    """As on machines where BLAS multiplies small matrices without packing them."""
     fastest_way.cache_clear()
     with mock.patch.object(column_winograd, "SMALL_PRODUCT", 10**6):
         for one in COLUMNS:

@@ -1,4 +1,4 @@
-"""What does not fit raises TensorFlow's error in TensorFlow's words: both sides run the same op on the same bad inputs."""
+"""Unfit inputs raise TensorFlow's error in TensorFlow's words: both sides run the same op on the same bad inputs."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def test_kernels_of_ops_that_only_passes_make_stand_in_one_folder() -> None:
     assert len(own) >= 18
 
 
-@pytest.mark.parametrize("folder", ["analysis", "executor", "importer", "passes", "graph"])
+@pytest.mark.parametrize("folder", ["analysis", "executor", "importers", "passes", "graph"])
 def test_their_names_are_written_by_fusing_passes_only(folder: str) -> None:
     """Import-linter keeps the constants of kernels/fused from others; this finds names that are spelt out."""
     fused = {op for op in all_kernels() if folder_of(op) == "fused"}

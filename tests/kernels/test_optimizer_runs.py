@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from npu_runtime.device.variable import Variable
 from tests.kernels import oracle
 from tests.kernels.cases.training import optimizer, optimizer_sparse
 from tests.kernels.harness import Case, call, case_ids
+from tests.one_item import together
 
 N_STEPS = 20
 
@@ -21,7 +21,7 @@ def is_wide_and_small(one: Case) -> bool:
 WIDE = [one for one in (*optimizer.CASES, *optimizer_sparse.CASES) if is_wide_and_small(one)]
 
 
-@pytest.mark.parametrize("one", WIDE, ids=case_ids(WIDE))
+@together("one", WIDE, case_ids(WIDE), by=lambda one: one.op)
 def test_twenty_steps(one: Case) -> None:
     inputs = one.flat()
     for _ in range(N_STEPS):

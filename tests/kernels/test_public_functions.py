@@ -24,7 +24,7 @@ CHOSEN_BY_LAPACK = ("Svd", "SelfAdjointEigV2", "Qr", "Lu")
 HOST = ("Queue", "Decode", "ExtractJpegShape", "SaveV2", "Print", "Iterator", "Empty", "ApproxTopK", "Quantized")
 """They need files, threads or texts that no default stands for, or show what was in memory."""
 CONDITION = {"linalg.expm": 1e-3, "root.matrix_square_root": 1e-2, "root.matrix_solve_ls": 1e-3, "linalg.lstsq": 1e-3}
-"""Where errors of fp32 grow by the condition of the matrix."""
+"""Tolerances of functions whose errors of fp32 grow by the condition of the matrix."""
 
 
 def comparable() -> list[str]:

@@ -17,6 +17,7 @@ from tensorflow.python.framework.op_def_library import apply_op
 
 from tests.kernels.harness import Case, Var, all_cases, arr, case, case_ids, i32, scalar
 from tests.kernels.oracle import plain_session
+from tests.one_item import together
 from tests.runtime.device import device_session
 
 PLACES, SIZE = np.array([[0, 1], [1, 2], [3, 0]]), np.array([4, 5])
@@ -31,7 +32,7 @@ SELECTIONS = {
     "NonMaxSuppressionV4": 2,
     "NonMaxSuppressionV5": 3,
 }
-"""How many thresholds each takes."""
+"""Number of thresholds that each takes."""
 REFUSED = [
     *[
         case(op, *(arr(*shape) for shape in shapes))
@@ -248,7 +249,7 @@ def _with_vectors() -> Iterator[Case]:
 WITH_VECTORS = list(_with_vectors())
 
 
-@pytest.mark.parametrize("one", REFUSED, ids=case_ids(REFUSED))
+@together("one", REFUSED, case_ids(REFUSED), by=lambda one: one.op)
 def test_refused_with_tensorflow_s_class(one: Case) -> None:
     with tf.Graph().as_default():
         fetches, feeds = _with_unknown_shapes(one)
@@ -260,7 +261,7 @@ def test_refused_with_tensorflow_s_class(one: Case) -> None:
     assert "the kernel cannot take" not in mine.value.message
 
 
-@pytest.mark.parametrize("one", WITH_VECTORS, ids=case_ids(WITH_VECTORS))
+@together("one", WITH_VECTORS, case_ids(WITH_VECTORS), by=lambda one: one.op)
 def test_a_vector_of_one_number_for_a_scalar(one: Case) -> None:
     """Refused where TensorFlow refuses it; numpy would take it."""
     with tf.Graph().as_default():
@@ -280,7 +281,7 @@ def _error_of(session: tf.Session, fetches: Any, feeds: dict[Any, np.ndarray]) -
     return None
 
 
-@pytest.mark.parametrize("one", ACCEPTED, ids=case_ids(ACCEPTED))
+@together("one", ACCEPTED, case_ids(ACCEPTED), by=lambda one: one.op)
 def test_accepted_as_by_tensorflow(one: Case) -> None:
     with tf.Graph().as_default():
         fetches, feeds = _with_unknown_shapes(one)

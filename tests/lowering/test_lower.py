@@ -1,4 +1,4 @@
-"""What becomes one task on the chip and what does not, on graphs that TensorFlow built."""
+"""Nodes that become one task on the chip, and nodes that do not, on graphs that TensorFlow built."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ import numpy as np
 import tensorflow.compat.v1 as tf
 from hypothesis import strategies as st
 
-from npu_runtime.compiler import FUSE, SIMPLIFY
+from npu_runtime.compiler.pipeline import FUSE, SIMPLIFY
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import FEED
 from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
-from npu_runtime.importer.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.passes.base import Pass
 from npu_runtime.passes.place.placement import place
 from npu_runtime.passes.place.prune import prune
@@ -33,7 +33,7 @@ def imported(fetch: Any, feeds: dict[Any, tuple[int, ...]] | None = None) -> Gra
 
 
 def run_passes(graph: Graph, last: Pass | None = None) -> None:
-    """What the compiler does to a graph to simplify and fuse it, verified behind every pass.  last: ends with this one."""
+    """Simplify and fuse a graph as the compiler does, verified behind every pass.  last: ends with this one."""
     for one in (*SIMPLIFY, *FUSE):
         assert isinstance(one.action, Pass)
         one.action.run(graph)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from npu_formats.device.op_table import tensorflow_ops
 from npu_runtime.kernels.base import all_kernels
 from tests.kernels.harness import Case, all_cases, call, case_ids
+from tests.one_item import together
 
 CONTROL_FLOW = {"Switch", "Merge", "PlaceholderWithDefault"}
 MARKED = {op for op, row in tensorflow_ops().items() if row.keeps_grid}
@@ -30,8 +30,8 @@ def on_grid(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("one", CASES, ids=case_ids(CASES))
-def test_results_are_numbers_of_the_grid(one: Case) -> None:
+@together("one", CASES, case_ids(CASES))
+def test_results_of_every_op_are_numbers_of_the_grid(one: Case) -> None:
     for result in call(one, [on_grid(value) for value in one.flat()]):
         if isinstance(result, np.ndarray) and result.dtype == np.float32:
             np.testing.assert_array_equal(result, on_grid(result))

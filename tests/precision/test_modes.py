@@ -21,6 +21,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.graph.verify import verify
 from npu_runtime.kernels.elementwise.rounding import ROUND
 from npu_runtime.passes.precision.assign_precision import assign_precision
+from tests.one_item import together
 
 FLOAT, HALF = "float32", "float16"
 FIRST_GENERATION = ("Ascend910A", "Ascend910B", "Ascend910PremiumA", "Ascend910ProA", "Ascend910ProB")
@@ -94,8 +95,8 @@ def type_of(op: str, producer: str, mode: str, **attrs: Any) -> str:
     return device_type(graph, graph["tested"])
 
 
-@pytest.mark.parametrize("op", PLAIN)
-def test_mixed_precision_follows_the_lists(op: str) -> None:
+@together("op", PLAIN)
+def test_mixed_precision_follows_the_lists_for_every_op(op: str) -> None:
     device_op = TENSORFLOW[op]["device_op"]
     chosen, half, full = DEVICE[device_op]["list"], takes(device_op, HALF), takes(device_op, FLOAT)
     after = {producer: type_of(op, producer, "allow_mix_precision") for producer in ("fed", "white", "black")}
@@ -108,8 +109,8 @@ def test_mixed_precision_follows_the_lists(op: str) -> None:
         assert after["fed"] == after["black"] == (FLOAT if full or not half else HALF)
 
 
-@pytest.mark.parametrize("op", PLAIN)
-def test_the_other_modes(op: str) -> None:
+@together("op", PLAIN)
+def test_the_other_modes_for_every_op(op: str) -> None:
     device_op = TENSORFLOW[op]["device_op"]
     half, full = takes(device_op, HALF), takes(device_op, FLOAT)
     assert type_of(op, "white", "must_keep_origin_dtype") == FLOAT

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from npu_formats.device.op_table import OpOnDevice, device_ops, tensorflow_ops
+from tests.one_item import together
 
 REDUCTION = "the device's reductions begin with Reduce"
 NORM = "the device's name of batch normalisation says nothing of being fused"
@@ -61,13 +62,13 @@ def agrees(row: OpOnDevice) -> bool:
     return plain(row.tf_op) == plain(row.device_op) or (row.tf_op, row.device_op) in OTHER_NAMES
 
 
-@pytest.mark.parametrize("row", [row for row in tensorflow_ops().values() if row.device_op], ids=lambda row: row.tf_op)
-def test_the_operator_has_the_name_of_the_op_or_a_reason(row: OpOnDevice) -> None:
+@together("row", [row for row in tensorflow_ops().values() if row.device_op], lambda row: row.tf_op)
+def test_every_operator_has_the_name_of_its_op_or_a_reason(row: OpOnDevice) -> None:
     assert agrees(row), "is this the right operator? If it is, say in OTHER_NAMES why its name differs"
 
 
-@pytest.mark.parametrize("row", [row for row in tensorflow_ops().values() if not row.device_op], ids=lambda row: row.tf_op)
-def test_an_op_without_an_operator_has_none_of_its_name_or_a_reason(row: OpOnDevice) -> None:
+@together("row", [row for row in tensorflow_ops().values() if not row.device_op], lambda row: row.tf_op)
+def test_every_op_without_an_operator_has_none_of_its_name_or_a_reason(row: OpOnDevice) -> None:
     same_name = [name for name in device_ops() if plain(name) == plain(row.tf_op)]
     assert not same_name or row.tf_op in NOT_TAKEN, (
         f"the device has {same_name}; if the op does not become it, say why in NOT_TAKEN"
@@ -91,7 +92,7 @@ def test_a_wrong_operator_is_refused(op: str, wrong: str) -> None:
 
 
 def test_two_operators_do_not_look_alike() -> None:
-    """What is taken off a name must not hide that two operators differ, but for versions and forms of one."""
+    """Shortening of names must not hide that two operators differ, but for versions and forms of one."""
     by_name: dict[str, set[str]] = {}
     for name in device_ops():
         by_name.setdefault(plain(name), set()).add(_of_any_version(name).lower())

@@ -8,6 +8,7 @@ from tensorflow.python.framework import op_def_registry
 from npu_formats.device.op_table import BLACK, GRAY, WHITE, DeviceOp, device_ops, tensorflow_ops
 from npu_runtime.executor.build import STRUCTURAL
 from npu_runtime.kernels.base import all_kernels
+from tests.one_item import together
 
 FLOATS = {"float16", "bfloat16", "float32", ""}
 
@@ -23,8 +24,8 @@ def test_every_op_with_a_kernel_is_in_the_map() -> None:
     assert {op for op in STRUCTURAL if not op.startswith("Ref")} <= set(tensorflow_ops())
 
 
-@pytest.mark.parametrize("row", tensorflow_ops().values(), ids=lambda row: row.tf_op)
-def test_rows_of_the_map(row) -> None:
+@together("row", tensorflow_ops().values(), lambda row: row.tf_op)
+def test_the_row_of_every_op(row) -> None:
     assert row.tf_op in all_kernels() or row.tf_op in STRUCTURAL, "a row for an op that the device does not run"
     if row.device_op:
         assert {row.device_op, *row.forms} <= set(device_ops()) and row.otherwise == ""

@@ -10,13 +10,7 @@ def test_each_kind_of_advice_is_followed_here():
     assert set(ADVISED) == set(advice_kinds())
 
 
-@pytest.mark.whole(
-    but=(
-        "ai_cpu",
-        "format_conversions",
-        "few_blocks",
-    )
-)
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("kind", ADVISED)
 def test_what_is_advised_saves_at_least_half_of_what_is_said(predict, kind):
     case = ADVISED[kind]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.prediction.round_trips import round_trips
+from npu_runtime.observers.prediction.round_trips import round_trips
 from tests.lowering.lowered import lowered
 
 

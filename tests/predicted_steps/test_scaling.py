@@ -1,4 +1,4 @@
-"""How steps scale over devices, against the formula of the issue's figures worked out here, and against the vendor's words."""
+"""Scaling of steps over devices, against the formula of the issue's figures worked out here, and against the vendor's words."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ def test_nothing_is_said_of_scaling_unless_asked(predict):
     assert found["scaling"] == [] and not found["scaling_is_projected"]
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize(
     ("soc", "n_layers", "batch", "number", "limit"),
     [

@@ -35,6 +35,7 @@ def test_as_many_steps_run_as_are_asked_for(predict, steps):
     assert found["step_ms"] == predict(scripts.FEED, steps=6 - steps).document["step_ms"]
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("body", [scripts.FEED, scripts.DATASET, SUNK], ids=["feed", "tf.data", "estimator"])
 def test_shapes_alone_give_the_same_document(predict, body):
     computed, shapes = predict(body).document, predict(body, shapes_only=True).document
@@ -55,6 +56,7 @@ def test_two_runs_give_the_same_bytes(predict):
     assert _without_places(first.document) == _without_places(second.document)
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("value", ["{", "[]", '{"steps": 3}', '"x"'])
 def test_a_request_that_is_none_is_an_error_that_says_what_to_do(predict, value):
     done, found, _ = predict(scripts.FEED, environment={"TF2NPU_PREDICT": value})
@@ -143,6 +145,7 @@ def test_a_loop_is_predicted_in_the_memory_that_the_script_takes(predict):
     assert found["batch"] == 1 and found["largest_batch"] > 10_000
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("n_steps", [3, 6, 20])
 def test_batches_that_change_are_predicted_and_their_shapes_said(predict, n_steps):
     done, found, _ = predict(scripts.CHANGING.replace("STEPS", str(n_steps)))

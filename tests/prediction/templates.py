@@ -31,8 +31,10 @@ def templates() -> set[str]:
 
 
 def notes() -> set[str]:
-    """What the reader of profiles and the device's prediction note: the sentences in lists and calls of append."""
-    predicted = (PACKAGE.parent / "npu_runtime" / "prediction" / name for name in ("step_document.py", "scaling.py"))
+    """Notes of the reader of profiles and of the device's prediction: the sentences in lists and calls of append."""
+    predicted = (
+        PACKAGE.parent / "npu_runtime" / "observers" / "prediction" / name for name in ("step_document.py", "scaling.py")
+    )
     files = (PACKAGE / "profiles" / "reader.py", *predicted)
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     said = [argument for node in nodes if isinstance(node, ast.Call) and _is_append(node) for argument in node.args]

@@ -1,4 +1,4 @@
-"""What a terminal shows: golden texts in both languages, figures, and nothing that the terminal would obey."""
+"""Text on a terminal: golden texts in both languages, figures, and nothing that the terminal would obey."""
 
 import io
 import re

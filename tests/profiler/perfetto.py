@@ -20,7 +20,7 @@ from playwright.sync_api import Page
 from tests.report.browser import playwright_chromium
 
 PATIENCE_MS = 120_000
-"""How long the page may take to load a trace: a second on a quiet machine, and other tests share ours."""
+"""Time in which the page must have loaded a trace: a second on a quiet machine, and other tests share ours."""
 _QUERY = """async (sql) => {
   const result = await window.app.trace.engine.query(sql);
   const columns = result.columns();
@@ -44,7 +44,7 @@ class Trace:
         return self._page.evaluate(_QUERY, sql)
 
     def errors(self) -> list[list[Any]]:
-        """What the import complained about: name and count."""
+        """Complaints of the import: name and count."""
         return self.query("select name, value from stats where severity in ('error', 'data_loss') and value > 0")
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npu_runtime.profiler.aic_metrics import GROUPS
-from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.aic_metrics import GROUPS
+from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun, DeviceTask, ModelRun
 from tests.how_many import drawn
 from tests.profiler import runs

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.profiler.collection import write_profile
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 from tests.profiler.perfetto import opened

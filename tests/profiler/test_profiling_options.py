@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from npu_runtime.profiler.settings import ProfilingOptions, read_options
+from npu_runtime.observers.profiler.settings import ProfilingOptions, read_options
 
 LISTING_5_55 = """{"output":"/tmp/profiling","training_trace":"on","task_trace":"on",
 "fp_point":"resnet_model/conv2d/Conv2Dresnet_model/batch_normalization/FusedBatchNormV3_Reduce",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.profiler.request import of_block, requested
+from npu_runtime.observers.profiler.request import of_block, requested
 
 OPTIONS = '{"output": "/out", "task_trace": "on"}'
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.profiler.collection import ProfileNotWritten, write_profile
-from npu_runtime.profiler.draft_folder import DraftFolder
-from npu_runtime.profiler.settings import ProfilingOptions
+from npu_runtime.observers.profiler.collection import ProfileNotWritten, write_profile
+from npu_runtime.observers.profiler.draft_folder import DraftFolder
+from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
 from tests.profiler import runs
 from tests.profiler.reader import Profile, check_summary, check_tables, check_timeline
@@ -32,7 +32,7 @@ def test_a_killed_process_leaves_no_folder_that_looks_whole(after_files: int, tm
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from npu_runtime.profiler import draft_folder\n"
+        "from npu_runtime.observers.profiler import draft_folder\n"
         "put, n = draft_folder.DraftFolder.put, [0]\n"
         "def wait(self, *rest):\n"
         "    n[0] += 1\n"

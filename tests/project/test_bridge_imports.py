@@ -1,4 +1,4 @@
-"""What makes a script a migrated one: its own import of npu_bridge, or that of a file that it imports."""
+"""Signs of a migrated script: its own import of npu_bridge, or that of a file that it imports."""
 
 from pathlib import Path
 

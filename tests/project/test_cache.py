@@ -131,7 +131,7 @@ def stored(folder: Path, value: object) -> bytes:
 
 
 def found_when_stored(folder: Path, value: object, key: bytes | None = None) -> object:
-    """What a run finds under "a" when `value` stands there, or was put under another key."""
+    """Value of a run under "a" when `value` stands there, or was put under another key."""
     with sqlite3.connect(folder / "results.sqlite") as db:
         db.execute("UPDATE results SET value = ?", (value,))
         if key is not None:

@@ -1,4 +1,4 @@
-"""Which sources .gitignore files leave out: git itself says it for the same trees."""
+"""Sources that .gitignore files leave out: git itself says it for the same trees."""
 
 import subprocess
 from pathlib import Path

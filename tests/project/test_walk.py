@@ -12,6 +12,8 @@ from npu_formats.files.state import tree_state
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.walk import Kind, walk
 
+pytestmark = pytest.mark.each_python
+
 
 def test_kinds_of_entries(tmp_path):
     (tmp_path / "b.py").write_text("")

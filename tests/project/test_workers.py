@@ -6,11 +6,9 @@ import pytest
 
 from tf2npu.project import workers
 
-pytestmark = pytest.mark.one_python
-
 
 def work(path: str, data: bytes, suffix: str) -> str:
-    """What the workers run here."""
+    """Work of the workers here."""
     if data == b"raise":
         raise ValueError(f"cannot {path}")
     if data == b"die":

@@ -1,4 +1,4 @@
-"""What `tf2npu run` is asked for of ranks, and why it cannot be done: one line that says what to do."""
+"""Requests to `tf2npu run` for ranks, and the reasons that one cannot be met: one line that says what to do."""
 
 from __future__ import annotations
 

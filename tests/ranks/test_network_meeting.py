@@ -1,4 +1,4 @@
-"""How a rank finds its coordinator among ports at which strangers listen too."""
+"""Search of a rank for its coordinator among ports at which strangers listen too."""
 
 from __future__ import annotations
 

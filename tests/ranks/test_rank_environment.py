@@ -1,4 +1,4 @@
-"""What is said of environments and rank tables that are wrong: the variable or the file, its field, and the way out."""
+"""Messages on environments and rank tables that are wrong: the variable or the file, its field, and the way out."""
 
 from __future__ import annotations
 

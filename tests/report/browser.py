@@ -29,7 +29,7 @@ ENTER = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "
 
 
 def chromium_path() -> str:
-    """Where Chromium is; a test without one fails."""
+    """The path of Chromium; a test without one fails."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not found:
         pytest.fail("Chromium is not installed: pages are tested in it; on Debian: apt-get install chromium")

@@ -69,9 +69,9 @@ _PLACES_NODES = (
 _TOLD_BY_RUNS = {
     "analysis/host_only_ops.py": (), "passes/place/placement.py": _PLACES_NODES,
     "analysis/precision_policy.py": ("load_policy", "_is_there"),
-    "events.py": ("_CUT", "_precision_lines", "_reshaped_lines", "_origin_line"),
-    "tuning/programs/session_tuner.py": ("_lines", "_kernel_lines"),
-    "tuning/programs/tuning_request.py": ("read", "_narrowing", "_searches", "_workers"),
+    "trace/run_log.py": ("_CUT", "_precision_lines", "_reshaped_lines", "_origin_line"),
+    "observers/tuning/programs/session_tuner.py": ("_lines", "_kernel_lines"),
+    "observers/tuning/programs/tuning_request.py": ("read", "_narrowing", "_searches", "_workers"),
 }  # fmt: skip
 """Modules of the runtime that say what the page of a run shows, and the functions and constants that do; none: all of them."""
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
@@ -185,13 +185,13 @@ def _is_said(text: str) -> bool:
 
 
 def facts() -> list[str]:
-    """What rules and file notes say about themselves."""
+    """Texts of rules and file notes about themselves."""
     found = [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
     return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 
 def page_texts() -> list[str]:
-    """What the pages of the HTML report say."""
+    """Texts on the pages of the HTML report."""
     return [text for page in PAGES for text in texts_of_template(page.read_text(encoding="utf-8"))]
 
 

@@ -86,7 +86,7 @@ def read(path: Path) -> Pixels:
 
 
 def other_cells(golden: Pixels, now: Pixels) -> NDArray[np.bool_]:
-    """Which cells are other ones; all where the pictures are not equally large: then something reaches beyond the window."""
+    """Mask of the cells that differ; all where the pictures are not equally large: then something reaches beyond the window."""
     expected = _cells(_columns(golden))
     if golden.shape != now.shape:
         return np.ones(expected.shape[:2], np.bool_)
@@ -106,7 +106,7 @@ def share_of_others(golden: Pixels, now: Pixels) -> float:
 
 
 def _has_ink(pixels: Pixels) -> NDArray[np.bool_]:
-    """Which cells are not of the colour that most of the picture has."""
+    """Mask of the cells that are not of the colour that most of the picture has."""
     cells = _cells(_columns(pixels))
     paper = np.median(cells.reshape(-1, 3), axis=0)
     return np.abs(cells - paper).max(axis=2) > DIFFERENT / 2

@@ -20,7 +20,6 @@ from tf2npu.report.model.report import FileReport, Report
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.one_python
 AXE = Path(__file__).parent.parent / "fixtures" / "axe" / "axe.min.js"
 SIZES = {"screen": {"width": 1280, "height": 800}, "telephone": {"width": 390, "height": 800}}
 SIGHTS = [(theme, size) for size in SIZES for theme in ("light", "dark")]
@@ -75,7 +74,7 @@ def opened(chromium: Browser, path: Path, **how: Any) -> Page:
 @pytest.mark.parametrize(("theme", "size"), some(SIGHTS))
 def test_axe_finds_nothing_on_any_page(chromium, pages, theme, size):
     told = []
-    for path in some(pages, 2):
+    for path in some(pages):
         page = opened(chromium, path, color_scheme=theme, viewport=SIZES[size])
         page.add_script_tag(path=str(AXE))
         found = page.evaluate("axe.run({resultTypes: ['violations']}).then((result) => result.violations)")
@@ -86,6 +85,7 @@ def test_axe_finds_nothing_on_any_page(chromium, pages, theme, size):
     assert not told, "\n".join(told)
 
 
+@pytest.mark.whole
 def test_each_control_is_reached_by_keyboard_with_a_focus_that_is_seen(chromium, pages):
     for path in pages:
         if path.name not in ("index.html", "decisions.html", "findings.html", "runs.html"):

@@ -12,8 +12,6 @@ from tests.report.browser import Browser
 from tf2npu.report import writer
 from tf2npu.report.formats.render_context import page_name
 
-pytestmark = pytest.mark.one_python
-
 SHOWN = """
 (() => {
   const table = document.getElementById("files"), tools = document.querySelector('[data-for="files"]');
@@ -99,6 +97,7 @@ def test_going_back_inside_of_a_page_undoes_what_was_filtered_and_sorted_since(b
     assert shown(browser) == at_first
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("query", ["?files-only=%3Cb%3E&files-by=99", "?files-by=-x&files=%FF%00", "?&&="])
 def test_a_damaged_address_does_no_harm(browser, files, query):
     browser.open(files.as_uri() + query)

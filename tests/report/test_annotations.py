@@ -49,7 +49,7 @@ JUNIT = {
     "failure": ([], [], ["type", "message"]),
     "error": ([], [], ["type", "message"]),
 }  # fmt: skip
-"""What an element may hold, which attributes it needs, and which others it may have.
+"""Elements that an element may hold, attributes that it needs, and others that it may have.
 
 Source: junit-10.xsd of Jenkins' xUnit plug-in, whose readers GitLab and others follow. JUnit itself has published no schema.
 """

@@ -17,8 +17,6 @@ from tf2npu.report.formats.render_context import page_name
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Distribution
 
-pytestmark = pytest.mark.one_python
-
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-default-apps",
@@ -73,6 +71,7 @@ def probe(chromium: str, page: Path, code: str, profile: Path, fragment: str = "
     return answers
 
 
+@pytest.mark.whole
 def test_no_page_runs_foreign_code_or_complains(chromium, report_folder, tmp_path):
     for number, page in enumerate([*sorted(report_folder.glob("*.html")), *sorted((report_folder / "files").glob("*.html"))]):
         document, log = browse(chromium, page.as_uri(), tmp_path / str(number))

@@ -18,8 +18,6 @@ from tf2npu import convert_source
 from tf2npu.report import writer
 from tf2npu.report.model.build import build
 
-pytestmark = pytest.mark.one_python
-
 SOURCE = """\
 import tensorflow as tf
 import horovod.tensorflow as hvd
@@ -176,6 +174,7 @@ def test_no_english_is_seen_on_the_pages_of_runs(runs: Path, browser: Browser, t
     assert expected <= set(sections)
 
 
+@pytest.mark.whole
 def test_no_english_is_seen_where_two_reports_are_compared(runs: Path, browser: Browser, tmp_path: Path) -> None:
     document = json.loads(runs.read_text())
     half = document | {"files": [file for file in document["files"] if file["path"] != "fails.py"]}

@@ -116,6 +116,7 @@ def test_places_stand_by_folder_and_what_is_cut_is_counted():
     assert "d0/" in page and "8 places" in page
 
 
+@pytest.mark.whole
 def test_pages_of_many_decisions_and_places_stay_small():
     many = [of(*(at(n, f"Do it in way {n % 300}.") for n in range(1, 5001)), n_lines=5001), of(at(1), path="b.py")]
     wide = [of(*(at(1, f"Way {n}.") for n in range(100)), path=f"w{n:04}/{'x' * 150}.py") for n in range(60)]

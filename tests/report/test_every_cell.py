@@ -29,7 +29,7 @@ STARTS = {
     "wide": "\uff1d1", "apostrophe": "'=1", "quote": '"=1', "blank": " =1", "semicolon": ";=1",
 }  # fmt: skip
 COMPUTED = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes for a formula where a field begins with it (OWASP, "CSV Injection")."""
+"""First characters of a field that a spreadsheet takes for a formula (OWASP, "CSV Injection")."""
 SHEETS = ["summary", "decisions", "findings", "APIs", "API analysis", "files", "runs"]
 
 
@@ -67,7 +67,7 @@ def csv_rows(report: Report) -> list[dict[str, str]]:
 
 
 def expected_findings(report: Report) -> list[dict[str, Any]]:
-    """What each row of findings has to hold, by JSON and, where JSON does not have it, by SARIF."""
+    """Contents of each row of findings, by JSON and, where JSON does not have it, by SARIF."""
     document, log = json.loads(as_json.render(report)), json.loads(as_sarif.render(report))["runs"][0]
     titles = [rule.get("shortDescription", {}).get("text", "") for rule in log["tool"]["driver"]["rules"]]
     pairs = [(file, finding) for file in document["files"] for finding in file["findings"]]

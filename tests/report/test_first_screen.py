@@ -1,4 +1,4 @@
-"""What a person finds without scrolling, and how many clicks the rest is away: an engineer, a lead and a newcomer in Chromium."""
+"""Facts that a person finds without scrolling, and clicks to the rest: an engineer, a lead and a newcomer in Chromium."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ from tf2npu.report.model.report import FileReport, Report
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-pytestmark = pytest.mark.one_python
 SCREEN = {"width": 1280, "height": 800}
 FACTS = ("#verdict .outcome > span", "#verdict .hours", "#verdict .work", "#verdict p:has(strong)")
-"""What a lead reads: the verdict, the hours, what they are split into, and the risks."""
+"""Facts for a lead: the verdict, the hours, the parts that they are split into, and the risks."""
 AT_POINT = "(box) => document.elementFromPoint(box.x + 5, box.y + 5)?.getAttribute('href') === '#words'"
 WORDS = {"manual": "A person must change", "info": "It runs as it is", "host": "The host's processor"}
 
@@ -124,7 +123,7 @@ def test_what_to_change_and_the_command_are_two_clicks_away(opened, report):
 
 def test_the_words_are_one_click_away_on_every_page(opened, report):
     name, target = report
-    for path in first_pages(target):
+    for path in some(first_pages(target)):
         page = opened(path)
         link = page.locator("nav.sections a[href='#words']").first
         for at in ("0", "document.documentElement.scrollHeight"):
@@ -140,7 +139,7 @@ def test_the_words_are_one_click_away_on_every_page(opened, report):
 
 def test_nothing_is_wider_than_a_telephone(opened, report):
     _, target = report
-    for path in first_pages(target):
+    for path in some(first_pages(target)):
         page = opened(path, width=390)
         assert page.evaluate("document.documentElement.scrollWidth") == 390, path.name
 
@@ -148,7 +147,7 @@ def test_nothing_is_wider_than_a_telephone(opened, report):
 @pytest.mark.whole(but=("Chinese",))
 def test_no_count_of_a_table_is_broken(opened, report):
     _, target = report
-    for path in first_pages(target):
+    for path in some(first_pages(target)):
         for width in (1280, 390):
             page = opened(path, width=width)
             heights = page.evaluate(

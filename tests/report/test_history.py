@@ -1,4 +1,4 @@
-"""What was left after each conversion: numbers alone, bounded, and the same report for the same input."""
+"""History of conversions: the work that each left, numbers alone, bounded, and the same report for the same input."""
 
 from __future__ import annotations
 

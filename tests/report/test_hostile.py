@@ -23,8 +23,6 @@ from tf2npu.report.formats import as_json
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
 
-pytestmark = pytest.mark.one_python
-
 WATCH = """
 window.seen = [];
 addEventListener("securitypolicyviolation", (event) => seen.push("policy " + event.violatedDirective));
@@ -151,6 +149,7 @@ def test_no_page_obeys_a_text(chromium, tmp_path, name):
     shown.context.close()
 
 
+@pytest.mark.whole
 def test_every_text_is_seen_whole_or_its_cut_is_told(chromium, tmp_path):
     """Of texts of a usual length nothing is cut; what would reorder or hide others stands there as its code point."""
     written(tmp_path, "appended")
@@ -183,6 +182,7 @@ def large() -> Report:
     return build(results)
 
 
+@pytest.mark.whole
 def test_large_input_makes_bounded_pages_that_say_what_they_leave_out(chromium, tmp_path):
     writer.write(large(), tmp_path, ["html"])
     assert max(page.stat().st_size for page in tmp_path.rglob("*") if page.is_file()) <= 1_000_000

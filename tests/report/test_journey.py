@@ -24,7 +24,6 @@ from tests.report.browser import playwright_chromium
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-pytestmark = pytest.mark.one_python
 ROOT = Path(__file__).parents[2]
 LISTS = ("findings", "files", "apis")
 ROWS = """
@@ -115,7 +114,7 @@ def findings_of(report: Path) -> list[tuple[str, dict[str, Any]]]:
     return [(file["path"], finding) for file in document_of(report)["files"] for finding in file["findings"]]
 
 
-@pytest.mark.whole(but=("demo-*", "made-files"))
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_is_searched_filtered_reloaded_and_left_and_its_address_shows_the_same(visits, page, report, name):
     page.goto((report / f"{name}.html").as_uri())
@@ -142,6 +141,7 @@ def test_a_list_is_searched_filtered_reloaded_and_left_and_its_address_shows_the
     assert other.evaluate(ROWS, name) == left and choice.input_value() == option
 
 
+@pytest.mark.whole(beyond=1)
 def test_keys_lead_through_findings_and_files_and_back_up(page, report):
     with_findings = [file for file in document_of(report)["files"] if file.get("source") is not None and file["findings"]]
     page.goto((report / "files.html").as_uri())
@@ -303,7 +303,7 @@ READ = """
 
 
 def walk(page: Page, start: Path) -> dict[str, dict[str, Any]]:
-    """What each page holds that links lead to from the first one."""
+    """Contents of each page that links lead to from the first one."""
     reached: dict[str, dict[str, Any]] = {}
     waiting = [start.as_uri()]
     while waiting:

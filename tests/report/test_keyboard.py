@@ -11,8 +11,6 @@ from tests.report.browser import ENTER, TAB, Browser
 from tf2npu.report import writer
 from tf2npu.report.formats.render_context import page_name
 
-pytestmark = pytest.mark.one_python
-
 FOCUSED = """
 (() => {
   const e = document.activeElement;
@@ -39,7 +37,7 @@ def browser(tmp_path) -> Iterator[Browser]:
 
 
 def walk(browser: Browser) -> list[dict[str, Any]]:
-    """What gets the focus, press by press, until it leaves the page."""
+    """Elements that get the focus, press by press, until it leaves the page."""
     stops: list[dict[str, Any]] = []
     while len(stops) < 500:
         browser.press(TAB)
@@ -50,6 +48,7 @@ def walk(browser: Browser) -> list[dict[str, Any]]:
     pytest.fail("the focus never leaves the page")
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("which", ["index", "decisions", "findings", "apis", "page"])
 def test_tab_goes_through_all_of_a_page_in_its_order(browser, tmp_path, which):
     writer.write(samples.sample(), tmp_path, ["html"])

@@ -19,8 +19,6 @@ from tf2npu.report import writer
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
 
-pytestmark = pytest.mark.one_python
-
 N_FILES = 90  # enough for two processes
 N_KILLS = 10
 FORMATS = ["html", "json", "sarif", "csv"]
@@ -51,7 +49,7 @@ def whole(tmp_path) -> tuple[Files, Files]:
 
 
 def files_of(place: Path) -> Files:
-    """What a person would open: all but drafts, which have a name of their own."""
+    """Files that a person would open: all but drafts, which have a name of their own."""
     return {str(p.relative_to(place)): p.read_bytes() for p in place.rglob("*") if p.is_file() and not is_name(p.name)}
 
 
@@ -80,6 +78,7 @@ def ended(child: int, target: Path) -> int:
         return os.waitstatus_to_exitcode(status)
 
 
+@pytest.mark.whole
 def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, whole):
     old, new = whole
     target, rnd, mixed, states = tmp_path / "out", random.Random(38), 0, set()
@@ -105,6 +104,7 @@ def test_a_kill_at_any_moment_leaves_the_old_report_or_the_new_one(tmp_path, who
     assert files_of(target) == new and not drafts_in(target)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("n_moves", [0, 1, 40, 90])
 def test_a_kill_between_two_moves_is_mended_by_the_next_write(tmp_path, whole, n_moves):
     old, new = whole

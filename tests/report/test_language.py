@@ -1,6 +1,7 @@
 """The report in Chinese: every text of the converter is in the catalogue, and every message is found there again."""
 
 import csv
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.how_many import some
 from tests.report.message_templates import CATALOGUE, FINDINGS, PAGES, missing_texts, with_empty_lines
 from tests.report.samples import sample
 from tf2npu import Config, convert_source
@@ -21,8 +23,6 @@ from tf2npu.report.formats.rule_list import entries, render
 from tf2npu.report.html import as_html
 from tf2npu.report.languages.language import Catalogue, catalogue, template_in
 from tf2npu.rules import all_rules
-
-pytestmark = pytest.mark.one_python
 
 ZH = json.loads((writer._PACKAGE / "report" / "locale" / "zh.json").read_text(encoding="utf-8"))
 HOW = (
@@ -60,15 +60,14 @@ def test_no_slot_is_lost_or_made_up():
 
 
 def messages() -> set[str]:
-    """What the rules say about their own examples, in every mode."""
+    """Messages of the rules on their own examples, in every mode."""
     found = set()
     for rule in all_rules():
         for example in rule.examples:
             source = example.before if "import" in example.before else f"import tensorflow as tf\n{example.before}"
-            for mode in ("none", "tf", "horovod"):
-                for unsafe in (False, True):
-                    result = convert_source(source, config=Config(distributed=mode, unsafe_fixes=unsafe))
-                    found |= {finding.message for finding in result.findings}
+            for mode, unsafe in some(itertools.product(("none", "tf", "horovod"), (False, True)), 3):
+                result = convert_source(source, config=Config(distributed=mode, unsafe_fixes=unsafe))
+                found |= {finding.message for finding in result.findings}
     return found
 
 
@@ -159,7 +158,7 @@ def test_a_page_of_a_file_is_chinese_but_for_its_code():
 
 
 def said_in_latin(page: str, *names: str) -> list[str]:
-    """What a page says, code aside, that is not Chinese and no name."""
+    """Text of a page, code aside, that is not Chinese and no name."""
     not_said = r"<(style|script|pre)\b.*?</\1>|<td(?! class=says)[^>]*>.*?(?=<t[rd]|</t)|<code>.*?</code>|<bdi.*?</bdi>"
     body = re.sub(not_said, "", page, flags=re.DOTALL)
     said = [text.strip() for text in re.findall(r">([^<>]+)<", body) if re.search("[A-Za-z]{3}", text)]

@@ -19,7 +19,6 @@ from tf2npu.report.model.report import FileReport, Report
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.one_python
 N_FINDINGS = 1_000
 MESSAGES = (
     "Look at `x` and at ``y``, not at `z.",
@@ -117,6 +116,7 @@ def test_page_order_and_filter_come_back(opened, place):
     assert shown(opened)["walk"].startswith("previous Page 1 of 3") and "page=" not in shown(opened)["search"]
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(
     "query", ["?page=99999", "?page=-3&findings-by=77", "?findings-only=%3Cb%3E&page=x", "?findings=%FF&&=", "?page=1.5"]
 )
@@ -134,6 +134,7 @@ def test_a_damaged_state_of_the_history_does_no_harm(opened):
         assert shown(opened) == before
 
 
+@pytest.mark.whole
 def test_rows_that_are_drawn_are_those_of_the_static_pages(chromium, place, opened):
     without = chromium.new_context(java_script_enabled=False)
     drawn: list[str] = []

@@ -1,4 +1,4 @@
-"""What runs say about findings stands in each format that lists findings, the same as on the pages."""
+"""Marks of runs on findings stand in each format that lists findings, the same as on the pages."""
 
 import csv
 import io
@@ -48,7 +48,7 @@ def report_of() -> Report:
 
 
 def of_claimed(found: dict) -> dict:
-    """What was found of the findings that a run can speak of here."""
+    """Marks of the findings that a run can speak of here."""
     return {key: value for key, value in found.items() if key in MARKS}
 
 
@@ -124,7 +124,7 @@ def test_in_another_language_it_says_the_same():
 
 
 def legend_of(page: str, word: str) -> int:
-    """How often the legend, which is on every page, has a word as a badge."""
+    """Number of times that the legend, which is on every page, has a word as a badge."""
     return page[page.index('id="legend"') :].count(f">{word}<") if 'id="legend"' in page else 0
 
 

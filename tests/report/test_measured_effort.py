@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.one_python  # they need scipy
-
 WORK = "import tensorflow as tf\ny = tf.py_func(f, [x], tf.float32)\n"
 SESSION = "import tensorflow as tf\ns = tf.Session()\n"
 
@@ -48,6 +46,7 @@ def test_without_pairs_it_is_said_what_to_bring(words, capsys):
     assert "NAME ORIGINAL MIGRATED" in capsys.readouterr().out
 
 
+@pytest.mark.whole
 def test_pairs_are_ranked_and_absent_ones_are_named(tmp_path, capsys):
     from benchmarks.effort_calibration import main
 

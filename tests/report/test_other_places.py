@@ -1,4 +1,5 @@
-"""What is told once leads to each of its places: links in the index and on the page, to the line or the line of the cell."""
+"""A message that stands once leads to each of its places: links in the index and on the page, to the line or the line of the
+cell."""
 
 import json
 import re

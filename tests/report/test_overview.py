@@ -83,7 +83,6 @@ def test_commands_are_quoted_for_a_shell(path: str):
         assert path in said
 
 
-@pytest.mark.one_python  # the shim needs TensorFlow
 def test_the_exports_are_those_that_the_shim_sets():
     from npu_bridge._environment import DEFAULTS
 
@@ -215,7 +214,6 @@ def _key(name: str, code: int) -> dict[str, object]:
     return {"key": name, "code": name, "windowsVirtualKeyCode": code}
 
 
-@pytest.mark.one_python
 def test_the_treemap_zooms_and_moves_by_keys_and_commands_are_copied(browser, tmp_path):
     writer.write(hostile(), tmp_path / "r", ["html"])
     folder_report = project()

@@ -1,4 +1,4 @@
-"""What "Copy as patch" copies, given to git: the original becomes the output, byte for byte."""
+"""The text of "Copy as patch", given to git: the original becomes the output, byte for byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tf2npu.report import writer
 from tf2npu.report.formats.render_context import page_name
 from tf2npu.report.model.build import build
 
-pytestmark = pytest.mark.one_python
 KEEP = "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}});"
 WORK = "with tf.Session() as s:\n    s.run(tf.nn.dropout(x, 0.5))\n"
 FAR = "import tensorflow as tf\n" + "x = 1\n" * 40 + WORK + "y = 2\n" * 40
@@ -28,7 +27,7 @@ CODES = {
 }
 
 
-@pytest.mark.whole(but=("one session", "CRLF", "quotes and tags"))
+@pytest.mark.whole(but=("one session", "quotes and tags"))
 @pytest.mark.parametrize("name", CODES)
 def test_git_makes_the_output_of_the_original(tmp_path, name):
     result = convert_source(CODES[name], "train.py")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.how_many import IS_WHOLE, some
 from tests.report.test_sarif import VALIDATOR
 from tf2npu import Config, convert_source
 from tf2npu.file_findings import FILE_FINDINGS
@@ -87,12 +88,12 @@ def test_each_finding_of_such_a_rule_names_its_part():
     for rule in all_rules():
         for example in rule.examples:
             source = example.before if "import" in example.before else f"import tensorflow as tf\n{example.before}"
-            for mode in ("none", "tf", "horovod"):
+            for mode in some(("none", "tf", "horovod"), 3):
                 for finding in convert_source(source, config=Config(distributed=mode)).findings:
                     if finding.rule in names:
                         n_found += 1
                         assert finding.part in names[finding.rule], (finding, source)
-    assert n_found > 200
+    assert n_found > (200 if IS_WHOLE else 60)
 
 
 def test_ids_of_rules_lead_to_where_the_index_explains_them(report):

@@ -1,4 +1,4 @@
-"""What a run adds to report.json: each key is in the schema and in the types, and what is not is refused before it is written."""
+"""Keys that a run adds to report.json: each is in the schema and in the types, and any other is refused before it is written."""
 
 import json
 
@@ -6,7 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from npu_runtime.events import ProgramRecord, RunLog
+from npu_runtime.trace.run_log import ProgramRecord, RunLog
 from tests.report.test_json import RUN
 from tf2npu.report.errors import NotAReport
 from tf2npu.report.formats import as_json

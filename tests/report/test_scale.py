@@ -7,8 +7,6 @@ import pytest
 
 from benchmarks import report_scale
 
-pytestmark = pytest.mark.one_python
-
 
 @pytest.mark.whole
 def test_pages_stay_small():

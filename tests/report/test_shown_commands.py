@@ -42,6 +42,7 @@ def compared(report: Path, out: Path) -> tuple[Path, Path, Path]:
     return migrated, folder, original
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("name", ODD)
 def test_a_comparison_names_both_scripts_and_the_report(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()

@@ -17,7 +17,6 @@ from tf2npu.report.formats import as_json
 from tf2npu.report.html.single_file import single_file
 from tf2npu.report.model.report import FileReport, Report
 
-pytestmark = pytest.mark.one_python
 VISIBLE = "[...document.querySelectorAll('.one-page')].filter((e) => e.checkVisibility()).map((e) => e.id).join()"
 
 
@@ -74,6 +73,7 @@ def test_a_browser_shows_one_page_at_a_time_without_scripts_and_asks_for_nothing
         browser.close()
 
 
+@pytest.mark.whole
 def test_what_is_too_large_is_refused_with_the_reason_and_nothing_is_written(tmp_path):
     files = [
         FileReport(f"m{n}.py", Status.CONVERTED, list(samples.sample().files[0].findings), source="x = 1\n" * 900)

@@ -47,7 +47,7 @@ def tty(columns: int, rows: int = 50) -> Iterator[tuple[TextIO, int]]:
 
 
 def drawn(report: Report, columns: int, *, language: str = "en", volume: str = "") -> str:
-    """What a person sees of a report, with its sequences."""
+    """A report as a person sees it, with its sequences."""
     report.language = language
     with tty(columns) as (stream, person):
         os.set_blocking(person, False)

@@ -1,4 +1,4 @@
-"""What asks a person for something says what to do, why, and how to tell that it is done."""
+"""Texts that ask a person for something say what to do, why, and how to tell that it is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import pytest
 
-from tests.converter.test_rule_examples import CASES, full
+from tests.converter.test_rule_examples import CASES, converted
 from tests.converter_detectors.test_promises import ADVICE
 from tests.report.message_templates import RULES, _template
 from tests.report.test_sarif import VALIDATOR
@@ -39,7 +39,7 @@ def parts_that_ask() -> dict[tuple[str, str], Rule]:
     found = {key: part for key, part in named.items() if re.search(r"\.(?:manual|unsupported)\(", inspect.getsource(part.check))}
     for case in CASES:
         rule, example = case.values
-        for finding in convert_source(full(example.before), "example.py", example.config).findings:
+        for finding in converted(example).findings:
             if finding.rule == rule.id and finding.level.value in WORK:
                 part = named.get((finding.rule, finding.part), own[finding.rule])
                 found[part.id, part.name] = part

@@ -229,7 +229,7 @@ class _Drawing:
         return tf.cond(self.predicate(), self.branch(depth - 1), self.branch(depth - 1))
 
     def switched(self, depth: int) -> Tensor:
-        """What a program of before tf.cond had: a Switch whose sides meet in a Merge, outside of any conditional's context."""
+        """A conditional of before tf.cond: a Switch whose sides meet in a Merge, outside of any conditional's context."""
         dead_if_true, dead_if_false = control_flow_ops.switch(self.value(depth - 1), self.predicate())
         with tf.control_dependencies([dead_if_true] if self.rng.random() < 0.5 else []):
             one = tf.identity(dead_if_true) if self.rng.random() < 0.5 else self.python(dead_if_true)

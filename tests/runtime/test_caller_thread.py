@@ -12,8 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.autotune import Autotune
-from npu_runtime.importer import caller_thread
-from npu_runtime.importer.caller_thread import FasterWay, may_run_in_caller
+from npu_runtime.importers.tensorflow import caller_thread
+from npu_runtime.importers.tensorflow.caller_thread import FasterWay, may_run_in_caller
 from tests.runtime.device import device_session
 
 N_CALLS = 3 * caller_thread.REPEATS

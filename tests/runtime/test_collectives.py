@@ -38,7 +38,7 @@ class World:
         self._pool = ThreadPoolExecutor(n_ranks)
 
     def call(self, call: Call, *brought):
-        """What each rank of the group gets, in its order.  brought: by rank of the group, an array or several."""
+        """Results of each rank of the group, in its order.  brought: by rank of the group, an array or several."""
         arrays = [item if isinstance(item, (list, tuple)) else [item] for item in brought]
         waits = [self._pool.submit(self.ranks[rank].exchange, call, own) for rank, own in zip(call.ranks, arrays, strict=True)]
         return [wait.result(30) for wait in waits]

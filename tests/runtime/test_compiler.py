@@ -12,8 +12,8 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 import npu_runtime.passes
-from npu_runtime.compilation import Compilation, Step, check_order, step
-from npu_runtime.compiler import ON_IMPORT, STEPS
+from npu_runtime.compiler.compilation import Compilation, Step, check_order, step
+from npu_runtime.compiler.pipeline import ON_IMPORT, STEPS
 from npu_runtime.graph.ir import Graph, Value
 from npu_runtime.passes.base import Pass
 from tests.passes.graphs import imported, run_passes
@@ -98,7 +98,7 @@ def break_the_graph(made: Compilation) -> None:
 
 def with_broken_step(monkeypatch: pytest.MonkeyPatch) -> None:
     broken: tuple[Step, ...] = (*ON_IMPORT, step(break_the_graph, "Nobody knows why it is here."))
-    monkeypatch.setattr("npu_runtime.session.ON_IMPORT", broken)
+    monkeypatch.setattr("npu_runtime.session.observed_session.ON_IMPORT", broken)
 
 
 def test_the_step_that_breaks_a_graph_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

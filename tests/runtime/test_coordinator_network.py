@@ -1,4 +1,4 @@
-"""Who may come to a coordinator over the network: ranks that prove to have the job's key, and nobody else."""
+"""Guests of a coordinator over the network: ranks that prove to have the job's key, and nobody else."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ while time.monotonic() < until:
 """
 
 
-@pytest.mark.whole(but=("900-at once",))
+@pytest.mark.whole
 @pytest.mark.parametrize(("most", "how"), [(400, "closing"), (900, "at once")])
 def test_ranks_come_through_a_flood_of_strangers(running, most, how):
     """20 of 20, each with one greeting; 10 of 20 timed out when the oldest stranger went for every new one."""

@@ -1,4 +1,4 @@
-"""What is looked at in a program with branches: only steps that may see something dead."""
+"""Steps that are looked at in a program with branches: only those that may see something dead."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_steps_outside_of_a_branch_are_not_looked_at(taken: bool) -> None:
 
 
 def test_a_merge_of_sides_of_two_predicates_may_be_dead() -> None:
-    """Where neither side runs nothing behind runs: TensorFlow says that the result does not have a value."""
+    """Nothing behind the Merge runs if neither side does: TensorFlow says that the result does not have a value."""
     p, q, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [3])
     sides = [tf.raw_ops.Switch(data=x + number, pred=choice).output_true for number, choice in ((1.0, p), (2.0, q))]
     y = tf.exp(tf.raw_ops.Merge(inputs=sides).output, name="behind")
@@ -57,7 +57,7 @@ def test_a_merge_of_sides_of_two_predicates_may_be_dead() -> None:
 
 
 def only_under(waited: tf.Tensor, make):
-    """What `make` makes, which has no input and only waits."""
+    """A node that `make` makes, which has no input and only waits."""
     with tf.control_dependencies([waited]):
         return make()
 

@@ -16,7 +16,7 @@ NAMES = [
 
 
 def outcome(config: tf.ConfigProto, named: str, is_run: bool) -> Any:
-    """What a run gives of a graph with an operation on the device; or the class of the error and what is refused.
+    """The result of a run of a graph with an operation on the device; or the class of the error and what is refused.
 
     is_run: whether the run needs the operation.
     """
@@ -48,7 +48,7 @@ def test_a_device(named: str, n_cpus: int | None, is_soft: bool) -> None:
 
 
 def test_a_graph_that_grows_by_a_device_that_there_is_not() -> None:
-    """What ran before does not run any more, either: a session places its whole graph."""
+    """Nodes that ran before do not run any more, either: a session places its whole graph."""
     hooks.install()
     for config in (tf.ConfigProto(), device_config()):
         with tf.Graph().as_default(), tf.Session(config=config) as session:

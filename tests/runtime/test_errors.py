@@ -1,4 +1,4 @@
-"""What goes wrong on the device is raised as TensorFlow raises it."""
+"""Errors on the device are raised as TensorFlow raises them."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_cond_with_gradient() -> None:
 
 
 def test_second_gradient_of_a_cond() -> None:
-    """What a branch hands to its gradient is an optional, and the zero gradient of one that is not needed too."""
+    """A branch hands its gradient an optional, and the zero gradient of one that is not needed is an optional too."""
     v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
     p = tf.placeholder(tf.bool, [])
     y = tf.cond(p, lambda: tf.sigmoid(v) * v, lambda: tf.cond(v[0] > 0.0, lambda: tf.sin(v), lambda: tf.tanh(v) * v))
@@ -186,6 +186,7 @@ def test_dynamic_rnn_trains(cell: str) -> None:
     assert host_nodes([loss, train]) == {}
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("layer", ["LSTM", "GRU", "SimpleRNN"])
 @pytest.mark.parametrize("version", ["v1", "v2"])
 def test_keras_layers(layer: str, version: str) -> None:

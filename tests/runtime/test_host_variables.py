@@ -95,7 +95,7 @@ def scalar(start: Any) -> Any:
 
 
 def seen_before_and_behind() -> Any:
-    """What was read first is the variable's memory, and shows the update to whoever looks behind it."""
+    """The first read is the variable's memory, and shows the update to whoever looks behind it."""
     v = scalar(np.float64(1))
     early, seen = tf.tanh(tf.cast(v * 2.0, tf.float32)), tf.identity(v)
     with tf.control_dependencies([early]):

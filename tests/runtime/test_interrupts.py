@@ -75,6 +75,7 @@ def same(one: list[np.ndarray], other: list[np.ndarray]) -> bool:
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("is_settled", [False, True], ids=["in trials", "settled"])
 @pytest.mark.parametrize("use_resource", [False, True], ids=["ref", "resource"])
 def test_an_interrupted_step_happened_or_did_not(use_resource: bool, is_settled: bool) -> None:

@@ -118,6 +118,7 @@ def test_tensor_array_by_hand() -> None:
     same_on_both([([array.stack(), array.read(1), array.size(), split.concat(), split.read(1), gathered], {})])
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("cell", ["lstm", "gru", "basic"])
 def test_recurrent_networks(cell: str) -> None:
     kinds = {"lstm": tf.nn.rnn_cell.LSTMCell, "gru": tf.nn.rnn_cell.GRUCell, "basic": tf.nn.rnn_cell.BasicRNNCell}

@@ -85,7 +85,7 @@ def test_run_log_tells_the_arena_and_the_largest_live_set() -> None:
 
 
 def test_buffers_that_are_alive_together_do_not_touch() -> None:
-    """Where one array ends at another's first byte, numpy's loops take them for overlapping and do without SIMD."""
+    """Arrays of which one ends at the other's first byte count as overlapping in numpy's loops, which do without SIMD then."""
     session = device_session()
     with session:
         x = tf.placeholder(tf.float32, [16, 16])

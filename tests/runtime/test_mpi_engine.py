@@ -59,6 +59,7 @@ def job(tmp_path) -> Iterator[Job]:
     made.close()
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("size", [2, 3])
 def test_all_operations_give_numpys_bits(job, size):
     before = {path.name for path in MEMORY.glob("mpich*")}
@@ -67,6 +68,7 @@ def test_all_operations_give_numpys_bits(job, size):
     assert {path.name for path in MEMORY.glob("mpich*")} <= before, "memory that outlives its processes"
 
 
+@pytest.mark.whole(beyond=3)
 @pytest.mark.parametrize(
     ("what", "said"),
     [

@@ -1,4 +1,4 @@
-"""What the documentation of a program says of its fields."""
+"""Claims of the documentation of a program on its fields."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime.events import ProgramRecord, RunLog
 from npu_runtime.executor import program_cache
 from npu_runtime.session import run_log
+from npu_runtime.trace.run_log import ProgramRecord, RunLog
 from tests.runtime.device import device_of, device_session
 
 

@@ -84,6 +84,7 @@ class Trio:
                 np.testing.assert_allclose(c, a, rtol=0, atol=allowed + 10 * spread, err_msg=name)
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("seed", range(14))
 def test_same_as_tensorflow(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_in_another_way(seed, monkeypatch)

@@ -1,4 +1,4 @@
-"""What a step computes stays as it is: results that are views of others, constants that are folded."""
+"""Results of a step stay as they are: results that are views of others, constants that are folded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stranger between a rank and the coordinator can do without the key: hang up, and nothing else."""
+"""A stranger between a rank and the coordinator can, without the key, hang up, and do nothing else."""
 
 from __future__ import annotations
 

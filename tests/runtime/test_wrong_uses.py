@@ -11,6 +11,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.session import run_log
+from tests.one_item import together
 from tests.runtime.device import device_session
 from tests.runtime.wrong_uses import USES, write_checkpoints
 
@@ -29,7 +30,7 @@ RIGHT_TO_DIFFER: dict[str, tuple[str, str]] = {
     "shape without a value, ref": ("[3]", DECLARED),
     "assign_add without a value in a branch that is taken, ref": ("Attempting to use uninitialized value v", NAMES_THE_SWITCH),
 }
-"""How the device's message begins, or what it gives, and why that is right."""
+"""Begin of the device's message, or its result, and the reason that it is right."""
 
 _PLACES = re.compile(
     r"""\n*Original\ stack\ trace\ for\ .*  # what built the node, to the end
@@ -69,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", USES)
+@together("name", USES, by=lambda name: name.split(" ")[0])
 def test_as_on_tensorflow(name: str, folder: Path) -> None:
     theirs, mine = (outcome(name, is_device, folder) for is_device in (False, True))
     if name in RIGHT_TO_DIFFER:
@@ -110,6 +111,7 @@ def test_several_variables_of_other_shapes_are_one_line(folder: Path) -> None:
     assert "and was given" in told and "and 1 more variable: " in told and "Variable" not in told
 
 
+@pytest.mark.whole
 def test_how_many_there_are(record_property: Any, folder: Path) -> None:
     raising = [name for name in USES if outcome(name, False, folder)[0] == "raised"]
     record_property("figure", f"wrong uses: {len(USES)}, of which TensorFlow refuses {len(raising)}")

@@ -41,7 +41,7 @@ class Hosts:
 
 
 def why_none() -> str | None:
-    """What keeps this machine from having them."""
+    """The reason that this machine cannot have them."""
     if os.geteuid() or shutil.which("ip") is None or shutil.which("unshare") is None:
         return "network namespaces need root, ip and unshare"
     done = subprocess.run(["unshare", "-n", "true"], check=False, capture_output=True)

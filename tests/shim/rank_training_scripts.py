@@ -193,7 +193,7 @@ ON_ONE_DEVICE = (
     ("slice(0, None, hvd.size())", "slice(None)"),
     ("hvd.size()", "RANKS"),
 )
-"""What stands in a script for one device where one for Horovod has its calls."""
+"""Replacements that make a script for one device of one with Horovod's calls."""
 
 MOMENTUM = "tf.train.MomentumOptimizer(0.005 * hvd.size(), 0.9)"
 ADAM = "tf.train.AdamOptimizer(0.001 * hvd.size())"

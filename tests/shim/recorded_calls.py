@@ -1,4 +1,4 @@
-"""What calls of TensorFlow's functions give here, beside what TensorFlow 1.15 gave for them (tests/fixtures/shim/calls)."""
+"""Results of calls of TensorFlow's functions here, beside those of TensorFlow 1.15 (tests/fixtures/shim/calls)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def evaluation() -> ModuleType:
 
 
 def recorded() -> dict[str, Any]:
-    """What TensorFlow 1.15 gave, by call."""
+    """Results of TensorFlow 1.15, by call."""
     return json.loads((CALLS / "recorded.json").read_text(encoding="utf-8"))["calls"]
 
 

@@ -34,7 +34,7 @@ main()
 
 
 def converted(folder: Path, *options: str) -> str:
-    """What the conversion of `src` into `out` prints."""
+    """The output of the conversion of `src` into `out`."""
     command = [TF2NPU, "convert", "src", "out", "--no-cache", *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
 

@@ -106,6 +106,7 @@ def test_the_launcher_dumps_a_script_that_does_not_ask_for_it_and_its_loss_is_th
     assert _run(tmp_path, "--option", "fusion=off", script)[1] == loss
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("flags", [[], ["--strict"]])
 def test_a_dump_without_a_path_is_told_before_training_and_strict_stops_there(tmp_path, flags):
     script = _script(tmp_path, _session(""))
@@ -114,6 +115,7 @@ def test_a_dump_without_a_path_is_told_before_training_and_strict_stops_there(tm
     assert (code == 0, "loss" in loss) == (not flags, not flags)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(("steps", "is_told"), [("100|200-210", True), ("1|100", False)])
 def test_steps_that_never_come_are_told_at_the_end_if_nothing_was_dumped(tmp_path, steps, is_told):
     options = ["enable_dump=true", "dump_path=dumps", f"dump_step={steps}"]

@@ -152,7 +152,7 @@ def model_fn(features, labels, mode):
 
 @pytest.fixture(scope="module")
 def plain_result(tmp_path_factory):
-    """What tf.estimator.Estimator does on TensorFlow."""
+    """The result of tf.estimator.Estimator on TensorFlow."""
     from npu_bridge.estimator.npu.npu_config import add_npu_options
 
     config = add_npu_options(make_config())

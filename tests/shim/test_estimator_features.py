@@ -1,4 +1,4 @@
-"""What an Estimator can do, done twice: by tf.estimator.Estimator on TensorFlow and by NPUEstimator on the device."""
+"""Features of an Estimator, each used twice: by tf.estimator.Estimator on TensorFlow and by NPUEstimator on the device."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SIDES = {"tensorflow": on_tensorflow, "device": on_device}
 
 
 def on_both(act, tmp_path, **settings):
-    """What `act(estimator, folder)` gives for each side."""
+    """Results of `act(estimator, folder)` for each side."""
     return [act(make(tmp_path / side, **settings), tmp_path / side) for side, make in SIDES.items()]
 
 
@@ -143,6 +143,7 @@ def test_best_exporter(tmp_path):
     np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("chosen", [None, "dense/kernel"])
 def test_warm_start(tmp_path, chosen):
     first = on_tensorflow(tmp_path / "first")

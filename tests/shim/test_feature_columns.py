@@ -46,6 +46,7 @@ MODELS = {
 }
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("model", MODELS)
 def test_variables_and_losses_are_tensorflow_s(model, fresh):
     columns, logits = MODELS[model]

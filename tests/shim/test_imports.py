@@ -131,6 +131,7 @@ assert ops_dropout is npu_ops.dropout
 """
 
 
+@pytest.mark.whole
 def test_import_statements_of_the_guides(fresh_python):
     fresh_python(GUIDE)
 
@@ -153,6 +154,7 @@ def test_absent_environment_is_set_and_named_in_one_line(fresh_python):
     assert values == "JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 
 
+@pytest.mark.whole
 def test_what_is_exported_stays(fresh_python):
     done = fresh_python(
         "import npu_bridge, os; print(os.environ['JOB_ID'], os.environ.get('RANK_SIZE'))", JOB_ID="77", CM_WORKER_SIZE="1"
@@ -161,6 +163,7 @@ def test_what_is_exported_stays(fresh_python):
     assert re.search(LINE, done.stderr, re.M).group(1) == "RANK_ID=0 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 
 
+@pytest.mark.whole
 def test_nothing_is_said_when_nothing_is_set(fresh_python):
     names = ("JOB_ID", "RANK_ID", "RANK_SIZE", "DEVICE_ID", "ASCEND_DEVICE_ID", "DEVICE_INDEX")
     done = fresh_python("import npu_bridge.npu_init", **dict.fromkeys(names, "0"))
@@ -197,6 +200,7 @@ print(f"{time.perf_counter() - middle:.2f} s over TensorFlow's own {middle - sta
 """
 
 
+@pytest.mark.whole
 def test_import_cost_is_recorded(fresh_python, record_property):
     record_property("figure", f"import npu_bridge.npu_init: {fresh_python(COST).stdout.strip()}")
 

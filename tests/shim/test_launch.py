@@ -68,6 +68,7 @@ def test_a_script_sees_what_python_shows_it(script, tmp_path):
     assert (ours.returncode, ours.stdout) == (0, theirs.stdout)
 
 
+@pytest.mark.whole
 def test_modules_run_too(script, tmp_path):
     script("import sys; print(__name__, sys.argv[1:], sys.path[0] == __import__('os').getcwd(), __package__)", "pack/run.py")
     (tmp_path / "pack" / "__init__.py").write_text("")
@@ -76,6 +77,7 @@ def test_modules_run_too(script, tmp_path):
     assert launch_anew("-m", "no_such_module", cwd=tmp_path).returncode == 1
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize(
     "source",
     ["import sys; sys.exit(7)", "import sys; sys.exit('a message')", "import sys; sys.exit()", "exit(0)", "raise ValueError('x')",
@@ -143,6 +145,7 @@ def test_a_wrong_option_is_one_clear_message(script):
         assert option.split("=")[1] in done.stderr and known in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.whole
 def test_options_of_the_launcher_have_the_types_of_a_scripts(script):
     """As text, false would be true and 0 no number."""
     stays = launch("--option", "use_off_line=false", "--all-sessions", script(OPTIONS))
@@ -157,6 +160,7 @@ def test_an_option_of_the_launcher_without_effect_is_told(script):
     assert "options without effect here: hcom_parallel" in done.stderr
 
 
+@pytest.mark.whole
 def test_a_script_that_never_reaches_the_device_is_told(script):
     done = launch(script(OPTIONS))
     assert done.returncode == 0 and "no session ran on the device: those made at " in done.stderr
@@ -178,6 +182,7 @@ with tf.compat.v1.Session() as session:
 """
 
 
+@pytest.mark.whole
 def test_sessions_that_run_nothing_are_told(script):
     done = launch("--all-sessions", script(IDLE))
     assert done.returncode == 0
@@ -228,6 +233,7 @@ with tf.Session() as session:
 """  # noqa: E501
 
 
+@pytest.mark.whole
 def test_losses_are_bit_identical_to_plain_python(script):
     path = script(TRAINING)
     ours, theirs = launch_anew(path), python(path)
@@ -250,6 +256,7 @@ raise SystemExit(3)
 """
 
 
+@pytest.mark.whole
 def test_a_run_goes_into_the_report(script, tmp_path):
     """The report that the converter wrote, whichever its formats; a second run takes the place of the first."""
     (tmp_path / "src").mkdir()

@@ -69,7 +69,7 @@ def run(place: Path, script: str, *words: str) -> subprocess.CompletedProcess[st
     )
 
 
-@pytest.mark.whole(but=("numbers",))
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("exported", "rank"),
     [
@@ -93,6 +93,7 @@ def first_result(log: str) -> str:
     return next((line for line in log.splitlines() if line.startswith("[")), log)
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("waits", ["wait", ""])
 def test_a_rank_that_fails_is_named_though_the_launcher_does_not_look(place, waits):
     loop = "for i in 0 1; do RANK_ID=$i python -c 'import os, sys; sys.exit(7 * int(os.environ[\"RANK_ID\"]))' & done\n"
@@ -100,6 +101,7 @@ def test_a_rank_that_fails_is_named_though_the_launcher_does_not_look(place, wai
     assert (done.returncode, done.stderr) == (7, "tf2npu run: rank 1 has ended with exit code 7\n")
 
 
+@pytest.mark.whole
 def test_a_process_that_is_killed_is_named(place):
     done = run(place, "python3 -c 'import os; os.kill(os.getpid(), 9)'\ntrue\n")
     assert done.returncode == 137 and "has ended with exit code 137" in done.stderr

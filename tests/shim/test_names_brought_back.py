@@ -1,4 +1,4 @@
-"""What the converter says runs as it is, because npu_bridge has it back, is what a process with npu_bridge has."""
+"""Names that the converter says run as they are, because npu_bridge has them back, are in a process with npu_bridge."""
 
 from __future__ import annotations
 

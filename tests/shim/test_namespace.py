@@ -89,7 +89,7 @@ assert Iterator.from_structure and tf.data.Iterator is Iterator
 """
 
 
-@pytest.mark.whole(but=("attribute*", "from a submodule*"))
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("order", ["npu_bridge first", "TensorFlow first"])
 @pytest.mark.parametrize("spelling", IMPORTS)
 def test_no_import_brings_the_v2_dropout_back(fresh, fresh_python, spelling, order):

@@ -1,4 +1,4 @@
-"""What the converter says is not in a simulated run is what cannot be found in one."""
+"""Names that the converter says are not in a simulated run cannot be found in one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "tf2npu" / "api_support" / "data" / "not_simulated.csv"
 
 
+@pytest.mark.whole
 def test_the_list_is_what_a_process_with_npu_bridge_lacks():
     code = "import sys; from tools.build_not_simulated import text; sys.stdout.write(text())"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)

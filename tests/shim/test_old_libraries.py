@@ -22,7 +22,7 @@ from npu_bridge import _log, _old_libraries
 
 @pytest.fixture
 def lines(monkeypatch):
-    """What the shim logs in this test, with nothing said before."""
+    """Lines that the shim logs in this test, with nothing said before."""
     said: list[str] = []
     monkeypatch.setattr(_log, "_said", set())
     handler = logging.Handler()

@@ -69,6 +69,7 @@ def nestings():
     }
 
 
+@pytest.mark.whole(beyond=3)
 @pytest.mark.parametrize("nesting", ["inside", "outside", "one optimizer"])
 def test_a_scale_that_overflows_is_skipped_and_lowered(mode, nesting):
     history, accuracy = trained(nestings()[nesting], half=True)

@@ -191,6 +191,7 @@ with tf.Session() as session:
 """
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(
     ("soc", "wanted"), [("Ascend910A", "65504.0 True"), ("Ascend910B2", "180000.0 False")], ids=["first chip", "newer chip"]
 )

@@ -133,6 +133,7 @@ def test_without_profiling_not_a_byte_is_written(fresh, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -282,7 +283,7 @@ def _ended(source: str, *, stop: int | None = None) -> subprocess.CompletedProce
     return subprocess.CompletedProcess(words, process.returncode, printed + out, err)
 
 
-@pytest.mark.whole(but=("raise*",))
+@pytest.mark.whole
 @pytest.mark.parametrize("end", ["import sys; sys.exit(3)", "raise ValueError('over')"])
 def test_a_script_that_ends_early_leaves_its_profile(tmp_path, end):
     done = _ended(MODEL.format(options=_options(tmp_path / "out")) + IN_SESSION + STEPS + f"    {end}\n")
@@ -299,6 +300,7 @@ def test_a_process_that_is_stopped_leaves_nothing_that_looks_whole(tmp_path, sto
     assert list((tmp_path / "out").glob("PROF_*")) == []
 
 
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("fork", ["multiprocessing", "os.fork"])
 def test_forked_processes_leave_the_parents_profile_to_it(fresh, tmp_path, fork):
     """Some do nothing, and one runs a session of its own, which has a profile of its own."""

@@ -16,8 +16,6 @@ from tf2npu.report.formats import as_json
 from tf2npu.report.runs import record
 from tf2npu.report.runs.evidence import Proofs
 
-pytestmark = pytest.mark.one_python
-
 
 @pytest.fixture
 def project(tmp_path) -> Project:
@@ -54,6 +52,7 @@ with tf.Session() as sess:
 """
 
 
+@pytest.mark.whole
 def test_growing_batches_are_confirmed_at_their_placeholder(project):
     project.write(train=GROWING)
     project.convert()
@@ -73,6 +72,7 @@ def page_of(project: Project, name: str) -> str:
 FIXED_SIZE = GROWING.replace("np.ones([n, 3])", "np.ones([4, 3])")
 
 
+@pytest.mark.whole
 def test_a_size_that_stays_contradicts_the_remark_on_an_open_one(project):
     project.write(train=FIXED_SIZE)
     project.convert()
@@ -93,7 +93,7 @@ with tf.Session() as sess:
 """
 
 
-@pytest.mark.whole(but=("8-confirmed-initializable", "9-contradicted-one_shot"))
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", ["initializable", "one_shot"])
 @pytest.mark.parametrize(("elements", "state"), [(8, "confirmed"), (9, "contradicted")])
 def test_the_last_batch_of_a_dataset(project, kind, elements, state):
@@ -155,6 +155,7 @@ with tf.Session() as one:
 """
 
 
+@pytest.mark.whole
 def test_a_session_without_the_optimizer_is_confirmed_to_stay_on_tensorflow(project):
     project.write(plain=NO_OPTIMIZER, train=ONE_OFF)
     project.convert()
@@ -192,6 +193,7 @@ def test_an_error_in_a_step_is_told_at_its_line_and_what_follows_is_not_reached(
     assert run["steps"] == 2 and run["failure"]["finding"]["line"] == 10
 
 
+@pytest.mark.whole
 def test_a_changed_file_has_no_proof_until_it_is_run_again(project):
     project.write(train=GROWING)
     project.convert()
@@ -203,6 +205,7 @@ def test_a_changed_file_has_no_proof_until_it_is_run_again(project):
     assert marks(project)["NPU922", 3][0] == "confirmed"
 
 
+@pytest.mark.whole
 def test_a_run_written_to_a_file_says_the_same_in_a_report_that_is_elsewhere(project):
     project.write(train=PYTHON_IN_GRAPH)
     project.convert()
@@ -221,12 +224,7 @@ def test_a_run_written_to_a_file_says_the_same_in_a_report_that_is_elsewhere(pro
     assert from_file == marks(project)
 
 
-@pytest.mark.whole(
-    but=(
-        "truncated",
-        "deep",
-    )
-)
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(
     ("damage", "told"),
     [

@@ -9,7 +9,7 @@ import pytest
 from tests.shim.test_launch import launch, script  # noqa: F401
 
 RUNS = int(os.environ.get("TF2NPU_CHECKPOINT_RUNS", "1"))
-"""How often the race is run: once among all tests, 20 times by `make acceptance`."""
+"""Number of times that the race is run: once among all tests, 20 times by `make acceptance`."""
 
 ESTIMATOR = """
 import os, sys
@@ -50,6 +50,7 @@ estimator = tf.estimator.Estimator(model_fn, os.path.join(".", DIR), config)
 """
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("config", [NPU, PLAIN], ids=["npu", "plain"])
 @pytest.mark.parametrize("run", range(RUNS))
 def test_rank_0_alone_writes_into_a_folder_of_all(script, tmp_path, config, run):  # noqa: F811
@@ -68,6 +69,7 @@ estimator = NPUEstimator(model_fn, config=config)
 """
 
 
+@pytest.mark.whole
 def test_each_rank_writes_into_a_folder_of_its_own(script, tmp_path):  # noqa: F811
     done = launch("--devices", "2", script(ESTIMATOR.replace("CONFIG", OWN)), cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -31,10 +31,10 @@ DENSE = """
 grads = [(npu_allreduce(tf.convert_to_tensor(g)), v) for g, v in optimizer.compute_gradients(loss) if g is not None]
 train = optimizer.apply_gradients(grads, tf.train.get_or_create_global_step())
 """
-"""What the error says, written out."""
+"""Code of the error's advice, written out."""
 
 
-@pytest.mark.whole(but=("wrapped",))
+@pytest.mark.whole
 @pytest.mark.parametrize(("train", "whose"), [(SPARSE, "embeddings"), (BY_HAND, "gradients/")], ids=["wrapped", "by hand"])
 def test_slices_of_another_number_of_rows_name_their_variable(script, train, whose):  # noqa: F811
     done = launch("--devices", "2", script(WORD2VEC.replace("TRAIN", train)))
@@ -44,6 +44,7 @@ def test_slices_of_another_number_of_rows_name_their_variable(script, train, who
     assert DENSE.partition(" if")[0].partition("= ")[2] in done.stderr
 
 
+@pytest.mark.whole
 def test_what_the_error_says_trains(script):  # noqa: F811
     """Each of the rows 0 to 3 is read by both ranks, 4 to 6 by one of two."""
     done = launch("--devices", "2", script(WORD2VEC.replace("TRAIN", DENSE)))
@@ -78,7 +79,7 @@ OPTIMIZERS = {
 }
 
 
-@pytest.mark.whole(but=("averaged", "keras", "both"))
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize("how", OPTIMIZERS)
 def test_a_double_gradient_names_its_variable_and_the_cast(fresh, how):
     """As in Horovod's MNIST example, whose images are uint8 / 255.0.  The coordinator is not asked before a session runs."""

@@ -161,7 +161,7 @@ print('without an end', rank, end='')
         assert started.wait(PATIENCE) != 0
 
     def test_a_reader_that_is_slow_gets_everything(self, launcher):
-        """What a rank that has ended left in its pipe is not dropped because somebody reads slowly."""
+        """Output that a rank which has ended left in its pipe is not dropped because somebody reads slowly."""
         started = launcher.start("print('z' * 150_000, rank)")
         time.sleep(2.5)
         out, _ = started.communicate(timeout=PATIENCE)
@@ -237,7 +237,7 @@ time.sleep({LONG})
         assert code == 2 and re.fullmatch(rb"tf2npu run: the ranks cannot be started: .*\n", err)
 
     def test_a_rank_table_of_the_users_is_only_named(self, launcher, tmp_path):
-        """What is in it is for scripts to read: a pipe there would hang us."""
+        """The content of the table is for scripts to read: a pipe there would hang us."""
         os.mkfifo(tmp_path / "table")
         table = str(tmp_path / "table")
         code, out, _ = launcher.run("print(os.environ['RANK_TABLE_FILE'])", variables={"RANK_TABLE_FILE": table})

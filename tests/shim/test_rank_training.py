@@ -22,7 +22,7 @@ from tests.shim.test_launch import TF2NPU, launch
 from tests.shim.test_ranks import variables
 
 RANKS = int(os.environ.get("TF2NPU_RANK_TRAINING", "2"))
-"""How many ranks: two among all tests, with one run on the embedded engine; eight by `make rank-training`."""
+"""Number of ranks: two among all tests, with one run on the embedded engine; eight by `make rank-training`."""
 IS_THOROUGH = "TF2NPU_RANK_TRAINING" in os.environ
 ENGINES = ("embedded", "mpi") if IS_THOROUGH else ("embedded",)
 RUNS = 3 if IS_THOROUGH else 1
@@ -79,7 +79,7 @@ def all_ranks(script: Path, engine: str, folder: Path) -> list[list[np.ndarray]]
     return weights
 
 
-@pytest.mark.whole(but=("keras",))
+@pytest.mark.whole
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_ranks_train_as_one_process_with_the_large_batch(tmp_path, kind):
     """Each rank has the same bits, in every run and on each engine."""

@@ -88,7 +88,7 @@ SPARSE = "DENSE = False\n"
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory) -> Callable[[str], list[np.ndarray]]:
-    """What TensorFlow makes of the whole batch in one process that never sees npu_bridge."""
+    """Results of TensorFlow for the whole batch in one process that never sees npu_bridge."""
 
     @cache
     def trained(kind: str) -> list[np.ndarray]:
@@ -121,6 +121,7 @@ def test_two_ranks_train_as_one_process_on_the_whole_batch(script, plain, how): 
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.whole
 def test_four_ranks_and_groups_of_two(script, plain):  # noqa: F811
     """Averages over both halves of the world, then over the halves: the same average."""
     averaged = """
@@ -196,6 +197,7 @@ def test_keras_starts_from_the_weights_of_rank_0_and_averages(script):  # noqa: 
     assert len(made) == 2 and all(a.tobytes() == b.tobytes() for a, b in zip(*made, strict=True))
 
 
+@pytest.mark.whole
 def test_a_converted_strategy_with_what_its_finding_says(script, tmp_path):  # noqa: F811
     """Keras divides the loss by the ranks inside a scope: with the advised factor the steps are those of the mean gradient."""
     script(MIRRORED, "src/train.py")
@@ -232,12 +234,14 @@ print("done", rank)
         assert time.monotonic() - begun < 300, "a quiet machine takes five seconds"
         return done
 
+    @pytest.mark.whole
     def test_a_rank_that_makes_fewer_steps(self, script):  # noqa: F811
         done = self.run(script(self.STEP), 3, 0)
         assert done.returncode == 1 and "[rank 1] done 1" in done.stdout and "done 0" not in done.stdout
         said = "HcomAllReduce sum waits for rank 1, which has ended with exit code 0; every rank has to run the same steps"
         assert said in done.stderr and "script.py" in done.stderr
 
+    @pytest.mark.whole
     def test_ranks_with_tensors_of_other_shapes(self, script):  # noqa: F811
         done = self.run(script(self.STEP), 3, 1)
         assert done.returncode == 1
@@ -249,6 +253,7 @@ print("done", rank)
         assert done.returncode == 7
         assert "rank 1 has ended with exit code 7" in done.stderr and "stopping rank 0" in done.stderr
 
+    @pytest.mark.whole
     def test_a_session_on_tensorflow_refuses_instead_of_computing_something_else(self, script):  # noqa: F811
         early = "early = tf.Session()\nfrom npu_bridge.npu_init"
         source = self.STEP.replace("from npu_bridge.npu_init", early, 1).replace(
@@ -262,6 +267,7 @@ print("done", rank)
         assert done.returncode == 2 and "HCCL_EXEC_TIMEOUT=soon" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.whole
 def test_what_each_rank_sees_and_says(script):  # noqa: F811
     source = """
 import json, os, sys
@@ -316,7 +322,7 @@ with tf.Session() as session:
 
 
 def interrupted(program: Path, folder: Path) -> str:
-    """What a run on two ranks prints that is interrupted a second after it says "running", as by the terminal's Ctrl-C.
+    """The output of a run on two ranks that is interrupted a second after it says "running", as by the terminal's Ctrl-C.
 
     A test that runs in the background of a shell has SIGINT ignored, and would hand that on.
     """

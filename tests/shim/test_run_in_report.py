@@ -1,4 +1,4 @@
-"""What `tf2npu run --report` leaves in the report of a conversion: how a run failed, and the runs of several scripts."""
+"""Report of a conversion after `tf2npu run --report`: how a run failed, and the runs of several scripts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Project:
 
     @property
     def page(self) -> str:
-        """What the report says of its runs: a page for each."""
+        """The report's text on its runs: a page for each."""
         return "".join(path.read_text() for path in [self.report / "runs.html", *sorted(self.report.glob("run-*.html"))])
 
 
@@ -76,6 +76,7 @@ def project(tmp_path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.whole
 def test_a_failure_is_told_with_its_line_node_and_finding(project):
     project.write(train=FAILS)
     findings = project.convert()["files"][0]["findings"]
@@ -130,6 +131,7 @@ def test_runs_are_kept_by_script_and_over_a_conversion(project):
     ]
 
 
+@pytest.mark.whole
 def test_runs_are_stale_once_a_file_that_they_ran_has_changed(project):
     project.write(train=SAYS, other="import tensorflow as tf\ntf.Session().run(tf.constant(1))\n", model=MODEL)
     project.convert()
@@ -172,6 +174,7 @@ with tf.Session() as sess:
 """
 
 
+@pytest.mark.whole
 def test_the_ranks_of_a_run_stand_beside_each_other(tmp_path):
     project = Project(tmp_path)
     project.write(train=SUMS)

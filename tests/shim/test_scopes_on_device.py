@@ -1,4 +1,4 @@
-"""What scopes ask for is done: operations and variables that the script keeps on the host run there, with the same numbers."""
+"""Scopes are obeyed: operations and variables that the script keeps on the host run there, with the same numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npu_runtime.session import run_log
 
 
 def reasons():
-    """Why nodes ran on the host in the newest session."""
+    """Reasons of the nodes that ran on the host in the newest session."""
     return {name: why for program in run_log().sessions[-1].programs for name, why in program.host_nodes.items()}
 
 

@@ -15,8 +15,6 @@ from tf2npu.report.formats import as_json
 from tf2npu.report.languages.language import catalogue
 from tf2npu.report.runs.seen_apis import SeenApis
 
-pytestmark = pytest.mark.one_python
-
 MODEL = """import tensorflow as tf
 def root(x):
     y = tf.reduce_sum(

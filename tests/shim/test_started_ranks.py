@@ -102,6 +102,7 @@ def test_the_same_job_runs_again_at_once_and_nothing_is_left(loop, tmp_path):
     assert not folder.exists(), "the coordinator ends with the last rank"
 
 
+@pytest.mark.whole
 def test_a_rank_that_is_killed_is_named_to_the_others(loop):
     (_, _, first), (killed, _, _), (_, _, third) = loop(SUMS, (0, 1, 2), 3, "1")
     assert killed == -9
@@ -114,6 +115,7 @@ def test_a_rank_that_nobody_starts_is_named(loop):
     assert code == 1 and "waits for rank 0, which nobody has started within 1 s (HCCL_CONNECT_TIMEOUT)" in said
 
 
+@pytest.mark.whole
 def test_a_number_that_is_taken_and_a_table_that_is_wrong_end_in_one_line(loop, tmp_path):
     first, second = sorted(loop(SUMS, (0, 0), 2, HCCL_CONNECT_TIMEOUT="1"), key=lambda one: "runs already" in one[2])
     assert "waits for rank 1" in first[2]
@@ -124,6 +126,7 @@ def test_a_number_that_is_taken_and_a_table_that_is_wrong_end_in_one_line(loop, 
     assert code == 1 and said.startswith("npu_bridge: RANK_TABLE_FILE=") and "Traceback" not in said
 
 
+@pytest.mark.whole
 def test_a_folder_that_others_can_write_into_is_refused(loop, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / f"tf2npu-jobs-{os.geteuid()}").mkdir(mode=0o777)

@@ -1,4 +1,4 @@
-"""Where the shim takes what a host refuses: it says so once with the user's line, and refuses under --strict."""
+"""Calls that the shim takes and a host refuses: it says so once with the user's line, and refuses under --strict."""
 
 from __future__ import annotations
 

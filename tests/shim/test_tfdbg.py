@@ -140,7 +140,7 @@ AWK = (
     "timestamp=$[$(date +%s%N)/1000] ; cat tensor_name | awk '{print \"pt\",$4,$4}' | "
     'awk \'{gsub("/", "_", $3);gsub(":", ".", $3);print($1,$2,"-n 0 -w "$3".""\'$timestamp\'"".npy")}\' > commands.txt'
 )
-"""What makes the commands of listing 5-61 out of a list of tensors, as the vendor's documents have it."""
+"""The awk program of listing 5-61, as the vendor's documents have it: it makes the commands out of a list of tensors."""
 
 
 def test_the_textbooks_listings(tmp_path):

@@ -69,6 +69,7 @@ WRAPPERS = (
 )  # fmt: skip
 
 
+@pytest.mark.whole(beyond=8)
 @pytest.mark.parametrize("name", WRAPPERS)
 @pytest.mark.parametrize("inner", [lambda: tf.train.AdamOptimizer(0.1), lambda: tf.train.MomentumOptimizer(0.1, 0.9)])
 def test_a_wrapped_optimizer_trains_as_the_inner_one(name, inner):

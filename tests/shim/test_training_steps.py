@@ -1,4 +1,4 @@
-"""How many training steps a run is said to have made: as many as TensorFlow's own global step counts, or as the script does."""
+"""Number of training steps that a run reports: as many as TensorFlow's own global step counts, or as the script does."""
 
 from __future__ import annotations
 

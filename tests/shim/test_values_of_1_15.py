@@ -171,7 +171,7 @@ def _are_equal(ours: list[str], wanted: list[str]) -> bool:
 
 
 def test_the_most_used_names_are_called_or_have_no_values():
-    """What makes a process, a server or a message alone is not called; all else is."""
+    """Names that make a process, a server or a message alone are not called; all others are."""
     called = {name.rstrip(".") for call in recorded() for name in re.findall(r"\btf\.([A-Za-z_][\w.]*)", call)}
     heads = {".".join(name.split(".")[:n]) for name in called for n in range(1, name.count(".") + 2)}
     assert set(MOST_USED) - heads == {

@@ -16,7 +16,7 @@ from tests import fork_server
 FENCED = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"\d+\.\d+")
 NEAR = 0.05
-"""How far a figure of training may be from that of a page: the last bits of another processor move it."""
+"""Largest difference of a figure of training and that of a page: the last bits of another processor move it."""
 REPORT = "out/tf2npu-report/report.json"
 
 
@@ -42,7 +42,7 @@ class Reader:
         self.left: list[set[str]] = []
         """Rules of what each conversion leaves to a person."""
         self.new_shapes: list[int] = []
-        """How many each run has met."""
+        """Number of new shapes of each run."""
 
     def follow(self, block: Block) -> None:
         """Raises AssertionError where what happens is not what the page shows."""

@@ -1,4 +1,4 @@
-"""What the site is made of, asked without mkdocs: its menu, its added pages, and its links out of docs/."""
+"""Parts of the site, asked without mkdocs: its menu, its added pages, and its links out of docs/."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ import pytest
 
 from tests import fork_server
 
-pytestmark = pytest.mark.one_python
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND = re.compile(r"`((?:tf2npu|python) [^`\n]+)`|^((?:tf2npu|python) [^\n]+)$", re.MULTILINE)
@@ -77,6 +76,7 @@ def test_every_command_of_readme_is_typed():
     assert told == [typed.told for typed in IN_ORDER if typed.is_in_readme]
 
 
+@pytest.mark.longest
 def test_the_commands_work_in_the_order_of_readme(tmp_path: Path):
     (tmp_path / "src").mkdir()
     (tmp_path / "dumps").mkdir()

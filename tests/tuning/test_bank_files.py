@@ -17,17 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_runtime.tuning.bank import document
-from npu_runtime.tuning.bank.bank_file import BankFile
-from npu_runtime.tuning.bank.document import Damaged, render
-from npu_runtime.tuning.bank.machine_bank import Machine, MachineBank, this_machine
-from npu_runtime.tuning.bank.operator_bank import OperatorBank, bank_folder, custom_file
-from npu_runtime.tuning.bank.operator_entry import OperatorEntry, entry_of, value_of
+from npu_runtime.observers.tuning.bank import document
+from npu_runtime.observers.tuning.bank.bank_file import BankFile
+from npu_runtime.observers.tuning.bank.document import Damaged, render
+from npu_runtime.observers.tuning.bank.machine_bank import Machine, MachineBank, this_machine
+from npu_runtime.observers.tuning.bank.operator_bank import OperatorBank, bank_folder, custom_file
+from npu_runtime.observers.tuning.bank.operator_entry import OperatorEntry, entry_of, value_of
 from tests.how_many import drawn
 from tests.tuning import tasks
 from tests.tuning.test_rules import CHIP, ROOT, Told, tuned
 
-SEED, N_FILES = 20260601, drawn(1000)
+SEED, N_FILES = 20260601, drawn(1000, 10)
 NAME = "Ascend910A_operators.json"
 
 
@@ -259,7 +259,7 @@ def test_a_folder_that_cannot_be_used_costs_a_warning(tmp_path, good):
 
 
 def test_a_full_bank_keeps_what_it_has(tmp_path, monkeypatch):
-    from npu_runtime.tuning.bank import bank_file
+    from npu_runtime.observers.tuning.bank import bank_file
 
     bank = OperatorBank("Ascend910A", tmp_path, told := Told())
     assert bank.put([entry(1)], better)
@@ -314,7 +314,7 @@ def test_nobody_else_can_write_a_bank_whatever_the_umask(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from npu_runtime.tuning.bank.operator_bank import OperatorBank
+from npu_runtime.observers.tuning.bank.operator_bank import OperatorBank
 from tests.tuning.test_bank_files import better, entry
 bank = OperatorBank("Ascend910A", Path(sys.argv[1]), print)
 print("begun", flush=True)
@@ -373,7 +373,7 @@ def test_a_choice_of_another_type_is_not_kept(tmp_path, choice):
 
 def test_a_locked_folder_is_waited_for(tmp_path, monkeypatch):
     from npu_formats.files.whole_file import locked
-    from npu_runtime.tuning.bank import bank_file
+    from npu_runtime.observers.tuning.bank import bank_file
 
     monkeypatch.setattr(bank_file, "PATIENCE_SECONDS", 0.05)
     file: BankFile = custom_file("Ascend910A", tmp_path, told := Told())

@@ -6,8 +6,8 @@ import pytest
 
 from npu_formats.device.chip import load_chip
 from npu_runtime.cost.choice import choice_of, cost_with
-from npu_runtime.tuning.bank.operator_bank import OperatorBank, built_in
-from npu_runtime.tuning.programs.operator_key import work_of
+from npu_runtime.observers.tuning.bank.operator_bank import OperatorBank, built_in
+from npu_runtime.observers.tuning.programs.operator_key import work_of
 from tests.tuning.test_bank_files import better, entry
 from tests.tuning.test_rules import Told
 

@@ -33,6 +33,7 @@ def tool(tmp_path) -> Tool:
     return run
 
 
+@pytest.mark.whole
 def test_tune_fills_the_bank_and_stops_the_script(tool, tmp_path):
     script = tmp_path / "train.py"
     script.write_text(scripts.TRAINING)
@@ -114,7 +115,7 @@ def test_a_merge_that_cannot_be_kept_has_failed(tool, tmp_path):
 
 
 def test_entries_that_lie_are_left_out(tool, tmp_path):
-    from npu_runtime.tuning.bank.operator_bank import OperatorBank
+    from npu_runtime.observers.tuning.bank.operator_bank import OperatorBank
 
     tuned(tmp_path / "best", tasks.improvable(CHIP), tasks.walk)
     OperatorBank("Ascend910A", tmp_path / "false", print).put([entry(1, 0.001)], lambda new, stored: True)

@@ -17,9 +17,9 @@ import pytest
 
 from npu_runtime.kernels.algorithm_choice import set_tuner
 from npu_runtime.kernels.linalg import matmul, product_trials
-from npu_runtime.tuning.bank.document import render
-from npu_runtime.tuning.bank.machine_bank import MachineBank, this_machine
-from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
+from npu_runtime.observers.tuning.bank.document import render
+from npu_runtime.observers.tuning.bank.machine_bank import MachineBank, this_machine
+from npu_runtime.observers.tuning.kernels.kernel_tuner import KernelTuner
 from tests.kernels.harness import arr
 from tests.tuning.test_bank_files import ROOT, SEED, Told, spoil_bytes
 
@@ -93,7 +93,7 @@ def test_a_choice_that_the_kernel_has_not_is_the_default(tmp_path, good, choice)
 OTHER_USER = """
 import os, sys
 from pathlib import Path
-from npu_runtime.tuning.bank.machine_bank import MachineBank
+from npu_runtime.observers.tuning.bank.machine_bank import MachineBank
 os.setuid(int(sys.argv[2]))
 bank = MachineBank(Path(sys.argv[1]), print)
 print("found", bank.get("kernel", "shape"))

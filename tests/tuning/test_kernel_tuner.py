@@ -14,7 +14,7 @@ from npu_runtime.kernels.algorithm_choice import Trials, save_choices, set_tuner
 from npu_runtime.kernels.conv import conv_gradients
 from npu_runtime.kernels.linalg import matmul, product_trials
 from npu_runtime.kernels.windows.windows import Layout
-from npu_runtime.tuning.kernels.kernel_tuner import KernelTuner
+from npu_runtime.observers.tuning.kernels.kernel_tuner import KernelTuner
 from tests.how_many import drawn
 from tests.kernels.cases.conv.conv_gradients import gradients
 from tests.kernels.harness import Case, arr

@@ -1,4 +1,4 @@
-"""What lines say of tuning: no operator counts as better whose gain no figure shows."""
+"""Lines on tuning: no operator counts as better whose gain no figure shows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from npu_runtime.tuning.programs.outcome import Outcome
-from npu_runtime.tuning.programs.program_tuner import TunedProgram
-from npu_runtime.tuning.programs.rules import TUNED, Decision
-from npu_runtime.tuning.programs.session_tuner import _lines
-from npu_runtime.tuning.programs.tuning_request import TuningRequest
+from npu_runtime.observers.tuning.programs.outcome import Outcome
+from npu_runtime.observers.tuning.programs.program_tuner import TunedProgram
+from npu_runtime.observers.tuning.programs.rules import TUNED, Decision
+from npu_runtime.observers.tuning.programs.session_tuner import _lines
+from npu_runtime.observers.tuning.programs.tuning_request import TuningRequest
 from tf2npu.commands.tune import _program_lines
 
 BETTER = Decision(True, False, False, False, True, TUNED)

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_formats.vendor.tune_result import TunedOperator, read_tune_result
-from npu_runtime.tuning.programs.outcome import Outcome
-from npu_runtime.tuning.programs.result_files import (
+from npu_runtime.observers.tuning.programs.outcome import Outcome
+from npu_runtime.observers.tuning.programs.result_files import (
     aoe_result,
     percent,
     read_name,
     tune_result,
     tune_result_name,
 )
-from npu_runtime.tuning.programs.rules import decide
+from npu_runtime.observers.tuning.programs.rules import decide
 
 # As in the textbook and in a file of a user: quoted and not, with times and without, spaces that differ.
 LISTING = """

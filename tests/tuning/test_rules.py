@@ -13,10 +13,10 @@ import pytest
 from npu_formats.device.chip import load_chip
 from npu_runtime.cost.choice import cost_with
 from npu_runtime.errors import Internal
-from npu_runtime.tuning.programs.outcome import Outcome
-from npu_runtime.tuning.programs.program_tuner import ProgramTuner
-from npu_runtime.tuning.programs.rules import decide
-from npu_runtime.tuning.programs.tuning_request import TuningRequest
+from npu_runtime.observers.tuning.programs.outcome import Outcome
+from npu_runtime.observers.tuning.programs.program_tuner import ProgramTuner
+from npu_runtime.observers.tuning.programs.rules import decide
+from npu_runtime.observers.tuning.programs.tuning_request import TuningRequest
 from tests.tuning import tasks
 
 CHIP = load_chip("Ascend910A")
@@ -49,7 +49,7 @@ class Told(list):
 
 
 def tuned(folder: Path, task, search, told=None, **request) -> Outcome:
-    """What a new process makes of one operator."""
+    """The outcome of a new process for one operator."""
     made = ProgramTuner(TuningRequest("RL,GA", folder, **request), CHIP, search, Told() if told is None else told)
     program = made.tune("run", [task])
     choice = made.choice(task, CHIP)
@@ -175,7 +175,7 @@ class TestAroundTheRows:
 
 def _change(folder: Path, change) -> None:
     """Change an entry of a bank as its writer could have, with the right checksum."""
-    from npu_runtime.tuning.bank.document import render
+    from npu_runtime.observers.tuning.bank.document import render
 
     document = bank(folder)
     change(document["entries"][0])
@@ -192,8 +192,8 @@ def _replace_record(folder: Path, task, choice) -> None:
 PROCESS = """
 import json, sys
 from pathlib import Path
-from npu_runtime.tuning.programs.program_tuner import ProgramTuner
-from npu_runtime.tuning.programs.tuning_request import TuningRequest
+from npu_runtime.observers.tuning.programs.program_tuner import ProgramTuner
+from npu_runtime.observers.tuning.programs.tuning_request import TuningRequest
 from npu_formats.device.chip import load_chip
 from dataclasses import astuple
 from tests.tuning import tasks

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from npu_formats.vendor.tune_result import read_tune_result
-from npu_runtime.tuning.programs.result_files import read_name
+from npu_runtime.observers.tuning.programs.result_files import read_name
 from tests import fork_server
 from tests.shim.conftest import plain_environment
 from tests.tuning import scripts
@@ -165,6 +165,6 @@ def test_batches_of_ever_other_sizes_leave_few_result_files(run, tmp_path):
     assert done.stderr.count("this process has left 2 result files") == 1
 
 
-FEW = """from npu_runtime.tuning.programs import session_tuner
+FEW = """from npu_runtime.observers.tuning.programs import session_tuner
 session_tuner.MOST_RESULT_FILES = 2
 """

@@ -1,4 +1,4 @@
-"""What options and variables ask for."""
+"""Requests of options and variables."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 
 from npu_runtime.config import MOST_TUNING_SECONDS, load_config
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.tuning.programs import bank_process
-from npu_runtime.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
-from npu_runtime.tuning.programs.sharing import NoBank, own_banks
-from npu_runtime.tuning.programs.tuning_request import requested
+from npu_runtime.observers.tuning.programs import bank_process
+from npu_runtime.observers.tuning.programs.narrowing import DEEP_EFFORT, read_narrowing
+from npu_runtime.observers.tuning.programs.sharing import NoBank, own_banks
+from npu_runtime.observers.tuning.programs.tuning_request import requested
 from tests.tuning.tasks import product_task
 from tf2npu.commands import bank
 from tf2npu.commands.bank import export_bank, merge_banks, show_bank

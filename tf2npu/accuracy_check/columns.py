@@ -37,7 +37,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 def _first_of(text: str, columns: int) -> str:
-    """As many of the first characters as fit."""
+    """The first characters of a text, as many as fit."""
     kept = text[:columns]
     while width(kept) > columns:
         kept = kept[:-1]

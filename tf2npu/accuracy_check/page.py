@@ -39,9 +39,9 @@ RUN_TEXTS = {
     "C": "on the device, in the graph's types, each node on its own: kernels",
     "D": "with fusion and folding", "E": "in a precision mode: low precision", "F": "with the chip's overflow mode: saturation",
 }  # fmt: skip
-"""What each run is, and what differs from the one before it."""
+"""Description of each run: how it differs from the one before it."""
 SCRIPT_TEXTS = ("{} of {} nodes", "no node fits", "Sort by {}", "row {}: {}", "{}: {}")
-"""What the script says, as templates of the catalogue."""
+"""Texts that the page's script writes, as templates of the catalogue."""
 
 
 def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = None) -> str:

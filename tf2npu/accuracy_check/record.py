@@ -17,9 +17,9 @@ from msgspec import Meta, Struct
 from npu_formats.files.bounded_read import MB, read_at_most
 
 FORMAT = 1
-"""Of the record; it counts up when a key changes its meaning or goes."""
+"""Version of the record; it counts up when a key changes its meaning or goes."""
 MOST_RECORD_BYTES = 256 * MB
-"""Of a record that is read: 100,000 nodes of ten runs are some 100 MB."""
+"""Largest size of a record that is read: 100,000 nodes of ten runs are some 100 MB."""
 OUR_FILES = ("check.json", "check.html", "record.json")
 """Names that files of a least change cannot have, as they are those of the check itself."""
 _MOST_OF_A_REASON = 160

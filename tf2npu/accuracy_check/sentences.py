@@ -34,7 +34,7 @@ ADVICE = {
     "randomness": "Runs of the original are not the same among themselves. Give each source of randomness a seed, then "
     "check again.",
 }  # fmt: skip
-"""What to do about each cause."""
+"""Advice by cause of a difference."""
 CHANGES = {
     "nodes": "{} in float32", "types": "operators {} in float32", "passes": "without {}", "rules": "without what {} changes",
 }  # fmt: skip

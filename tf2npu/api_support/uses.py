@@ -23,7 +23,7 @@ _COMPUTED = "the name is computed while the program runs"
 _SEVERAL = "its name has several meanings in this file"
 _NO_MEMBER = "no attribute that its class is known to have"
 _OWN_MODULE = re.compile(r"\.(?:python|core)(?:\.|$)")
-"""Of the path of a module below which TensorFlow's own code lies, and which the resolver gives the name of a public one."""
+"""Part of a module's path below which TensorFlow's own code lies; the resolver gives such a module the name of a public one."""
 _MAKING = frozenset(("function", "class", "member"))
 """Kinds of APIs that may make nodes: constants such as tf.float32 and modules make none."""
 

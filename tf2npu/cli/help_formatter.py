@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import click
 
 _PIECE = re.compile(r"[\u2e80-\u9fff\uff00-\uffef][，。：；、）？！]*| |[^\s\u2e80-\u9fff\uff00-\uffef]+[，。：；、）？！]*")
-"""What a line is made of: one Chinese character, or a word, with the marks that no line begins with; or a blank."""
+"""Units that a line is wrapped at: a Chinese character or a word, each with the marks that no line begins with, or a blank."""
 _MOST_OF_FIRST = 30
 """Cells of the first column: what is longer has a line of its own."""
 _GAP = 2

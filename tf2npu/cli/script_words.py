@@ -15,7 +15,8 @@ from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 from tf2npu.cli.help_page import HelpPage
 
 _NEAR = 0.8
-"""How alike two words are, of 1, for the one to be a slip of the other: one letter in five of the shortest options."""
+"""Likeness of two words, of 1, from which on one is taken for a misspelling of the other: one letter in five of the shortest
+options differs."""
 
 
 class RunCommand(HelpPage):

@@ -97,7 +97,7 @@ def require_bank() -> None:
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     """The runtime's answer: it alone knows what an entry costs on a chip.  Raises: RefusedRequest with its reason."""
     chips(DEFAULT_CHIP)  # says why nothing can run here, where that is so
-    command = runtime_command("npu_runtime.tuning.programs.bank_process", "serve")
+    command = runtime_command("npu_runtime.observers.tuning.programs.bank_process", "serve")
     done = subprocess.run(command, input=json.dumps(request), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise RefusedRequest(f"what reads banks ended with exit code {exit_code_of(done.returncode)}")

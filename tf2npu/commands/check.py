@@ -201,7 +201,8 @@ class _Check:
                 run.update(failure={"type": f"exit code {code}", "text": _last_line(migrated)}, agrees=False)
 
     def _wait_for_again(self, again: CheckedScript) -> None:
-        """Without this run nobody knows how far TensorFlow is from itself; where other kernels abort, it has the same ones."""
+        """Wait for the second run of the original. Without it nobody knows how far TensorFlow is from itself; where other kernels
+        abort, it has the same ones."""
         again.wait(self.processes.deadline)
         if self.processes.document(AGAIN) is None:
             self.processes.again(self.script, has_other_kernels=False).wait(self.processes.deadline)

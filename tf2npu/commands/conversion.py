@@ -91,7 +91,7 @@ def converted(request: Request, volume: str) -> Conversion:
 
 
 def _show_nothing(what: str, done: int, total: int) -> None:
-    """In the place of a bar."""
+    """Show nothing in the place of a bar."""
 
 
 def report_on(done: Conversion, command: str, known: Baseline, decided: DecisionsFile, src: Path, language: str) -> Report:

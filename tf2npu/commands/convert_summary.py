@@ -14,7 +14,7 @@ from tf2npu.report.model.report import Report
 from tf2npu.report.work.overview import outlook
 
 QUIET, VERBOSE = "quiet", "verbose"
-"""How much a command tells: the verdict alone, or every finding; anything else is what is left in short."""
+"""Volumes of a command's output: the verdict alone, and every finding. Any other volume lists the open findings in short."""
 Rerun = tuple[Path, Path | None]
 """SRC and OUT as the user typed them, for the commands that are shown."""
 

@@ -99,7 +99,7 @@ def _write_operator(folder: Directory, path: Path, name: str, long_names: dict[s
 
 
 def _plain(array):
-    """As an element type that every numpy reads: bfloat16 is widened."""
+    """The array in an element type that every numpy reads: bfloat16 is widened."""
     import numpy as np
 
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array

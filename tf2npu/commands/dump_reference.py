@@ -24,7 +24,7 @@ _OTHER = "other"
 """The folder of all graphs but the one that trains."""
 _NODES = "nodes.json"  # written by npu_bridge._reference
 _LISTING = "reference.json"
-"""What each graph asked for and where its steps are, in the folder that the user named."""
+"""File in the folder that the user named: the fetches of each graph, and the folders of its steps."""
 _NOT_WRITTEN = 3
 """Exit code where files are missing that were asked for."""
 _CHIP = "Ascend910A"
@@ -124,7 +124,7 @@ def _arrange(folder: Directory, ran: dict[str, Any]) -> None:
 
 
 def _main_graph(graphs: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Of the graphs that train the one with the most steps: hooks that fetch more in some steps make further ones."""
+    """The graph that trains with the most steps: hooks that fetch more in some steps make further ones."""
     training = [graph for graph in graphs if graph["is_training"]]
     return max(training, key=lambda graph: (graph["runs"], len(graph["steps"])), default=None)
 

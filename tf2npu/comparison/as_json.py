@@ -13,7 +13,7 @@ from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import EXACT, OF_16_BITS, OF_32_BITS
 
 VERSION = 1
-"""Of the document; it counts up when a key changes its meaning or goes."""
+"""Version of the document; it counts up when a key changes its meaning or goes."""
 
 
 def document(found: Comparison) -> dict[str, Any]:

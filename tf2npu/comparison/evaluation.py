@@ -38,7 +38,7 @@ def measure(row: Row, pair: Beside, tensors: tuple[StoredTensor, StoredTensor], 
 
 
 def _shown_type(tensor: StoredTensor) -> str:
-    """As the table names it: bfloat16 is widened when it is read, and an empty tensor has no data to tell by."""
+    """Name of the type in the table: bfloat16 is widened when it is read, and an empty tensor has no data to tell by."""
     if not tensor.size:
         return "float64"
     name = name_of(tensor.dtype)

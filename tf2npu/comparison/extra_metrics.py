@@ -57,7 +57,7 @@ def _real(dtype: np.dtype) -> np.dtype:
 
 
 def measures(x: np.ndarray, y: np.ndarray, rtol: float, atol: float, finite: Finite | None = None) -> Measures:
-    """Of two arrays of one dimension and equal length.
+    """Measures of two arrays of one dimension and equal length.
 
     rtol: of the reference's element.  atol: in units of the reference's root mean square, as what is small depends on that.
     finite: what is known of them already.
@@ -70,7 +70,7 @@ def measures(x: np.ndarray, y: np.ndarray, rtol: float, atol: float, finite: Fin
 
 
 def _of_finite(x: np.ndarray, y: np.ndarray, dtype: np.dtype, tolerances: tuple[float, float], finite: Finite) -> Measures:
-    """In float32, as nothing is out of its range."""
+    """Measures in float32, as nothing is out of its range."""
     if not finite.largest_error:
         return Measures(len(x), 0, 0.0, 0, 0, 0, math.inf, finite.largest, 0.0)
     rtol, least = map(np.float32, tolerances)
@@ -101,7 +101,7 @@ class _Steps:
             self._kept.append(apart[-start % self._stride :: self._stride])
 
     def median(self) -> float:
-        """As numpy.median, which takes several times as long for a few elements."""
+        """The median as of numpy.median, which takes several times as long for a few elements."""
         if not self._kept:
             return 0.0
         kept = np.concatenate(self._kept)
@@ -151,7 +151,7 @@ def _blocks(n: int) -> list[slice]:
 
 
 def _doubles(block: np.ndarray) -> np.ndarray:
-    """In float64; the real part of complex numbers."""
+    """A block in float64; the real part of complex numbers."""
     return block.real.astype(np.float64)
 
 

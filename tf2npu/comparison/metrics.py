@@ -34,12 +34,14 @@ _NO_DIFFERENCE = (
     "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor "
     "function instead."
 )
-"""What numpy says for an empty array's maximum and for the difference of booleans; the program prints it as the reason."""
+"""Messages of numpy for the maximum of an empty array and for the difference of booleans. The vendor's program prints them as the
+reason."""
 
 
 @dataclass(frozen=True)
 class Finite:
-    """Of two arrays without NaN and infinity.  signal, noise: sums of squares of the reference and of the difference.
+    """Sums over two arrays without NaN and infinity.  signal, noise: sums of squares of the reference and of the difference.
+    largest: amount in either, or of an error.  largest_error: of the difference.
 
     largest: amount in either, or of an error.  largest_error: of the difference.
     """

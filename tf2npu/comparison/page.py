@@ -57,7 +57,7 @@ SCRIPT_TEXTS = (
     "{} of {} rows", "default", "{}: {}", "agrees", "differs", "rounding", "not compared", "Sort by {}", "no row fits",
     "row {}: {}",
 )  # fmt: skip
-"""What the script says, as templates of the catalogue."""
+"""Texts that the page's script writes, as templates of the catalogue."""
 
 
 def page(found: Comparison, t: Texts) -> str:

@@ -25,7 +25,7 @@ from tf2npu.comparison.verdicts import DIFFERS, NOT_COMPARED
 WALKED_THROUGH = ("Cast", "TransData")
 """Types of operators whose output stands beside the tensor of their input."""
 ANOTHER_NODE = "another node of this name in the reference: its op or its inputs are others"
-"""Why a row has no figures."""
+"""Reason of a row without figures."""
 _MOST_WALKED = 1000
 """Operators in a row that are walked through; a damaged graph file may have a ring of them."""
 
@@ -107,7 +107,7 @@ class GraphPairing:
             yield self._empty(index, operator, names, _no_dump_file(operator))
 
     def _of_several(self, index: int, operators: list[Operator], chosen: list[Operator]) -> Iterator[Row]:
-        """Of originals that became several operators, or of a group in which some were fused."""
+        """Rows of originals that became several operators, or of a group in which some were fused."""
         originals = dict.fromkeys(",".join(part.original_names) for part in operators)
         in_order = [part.name for names in originals for part in operators if ",".join(part.original_names) == names]
         names = ",".join(in_order), ",".join(originals)
@@ -123,7 +123,7 @@ class GraphPairing:
         yield from found or [self._empty(index, operators[0], names, ",".join(reasons))]
 
     def _first_and_last(self, operators: list[Operator]) -> list[Operator]:
-        """Of a group: the operator that ran first, for its inputs, and the last one."""
+        """The operators of a group that count: the one that ran first, for its inputs, and the last one."""
         files = [(self.dump.latest(operator.name), operator) for operator in operators]
         ran = sorted([(file.timestamp, n) for n, (file, _) in enumerate(files) if file is not None])
         chosen = [operators[n] for _, n in ran]

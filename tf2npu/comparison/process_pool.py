@@ -61,7 +61,7 @@ def all_rows(pairing: Pairing) -> list[Row]:
 
 
 def _chunks(indices: Sequence[int], sizes: Sequence[int], n: int) -> list[list[int]]:
-    """So many runs of groups, of about as many bytes each."""
+    """Split groups into so many runs, of about as many bytes each."""
     wanted = sum(sizes[index] for index in indices) // n + 1
     chunks: list[list[int]] = [[]]
     held = 0
@@ -91,7 +91,7 @@ def _by_processes(pairing: Pairing, chunks: list[list[int]], n_processes: int) -
 
 
 def _work(indices: list[int]):
-    """In a process: the rows of groups, without what reads their tensors again, and what could not be read."""
+    """Rows of groups, made in a process: without what reads their tensors again; and what could not be read."""
     (pairing,) = _inherited
     made = {index: pairing.group_rows(index) for index in indices}
     for row in chain(*made.values()):

@@ -21,7 +21,7 @@ HEADER_OF_2020 = (
 OWN = ("UlpWorst", "UlpMedian", "ShareOutside", "NanOneSide", "InfOneSide", "SignalToNoise(dB)", "Verdict", "Missed")
 _SIGNS = "=+-@＝＋－%"
 _FORMULA = re.compile(rf"(?:^|;)[{re.escape(_SIGNS)}]")
-"""What a spreadsheet takes for a formula."""
+"""A cell that a spreadsheet computes as a formula."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def csv_lines(rows: Iterable[Row], columns: Columns) -> Iterator[str]:
 
 
 def _harmless(cell: str) -> str:
-    """With a blank in front of what a spreadsheet would compute; numbers are left alone."""
+    """A cell with a blank in front if a spreadsheet would compute it; numbers are left alone."""
     if not cell or (cell[0] not in _SIGNS and ";" not in cell) or not _FORMULA.search(cell):
         return cell
     try:

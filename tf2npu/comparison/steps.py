@@ -163,7 +163,7 @@ def _same_or_most_files(found: list[StepFolder], model: str) -> str:
 
 
 def _most_files(found: list[StepFolder]) -> str:
-    """That of training: its graph has the forward and the backward part; of several the one with most steps."""
+    """The model of training: its graph has the forward and the backward part; of several the one with most steps."""
     counts = Counter(one.model for one in found)
     most = {model: max(one.n_files for one in found if one.model == model) for model in counts}
     return max(most, key=lambda model: (most[model], counts[model], model))

@@ -20,7 +20,7 @@ from tf2npu.comparison.origin import SOURCES
 _RESHAPING = frozenset({"Identity", "Reshape", "ExpandDims", "Squeeze", "StopGradient", "Unsqueeze"})
 """Ops, TensorFlow's and the device's, that leave the elements of their first input as they are."""
 _BROADCAST, _TILE = "BroadcastTo", "Tile"
-"""What the gradient of a sum does with a shape that is known late, and with a static one."""
+"""Ops by which the gradient of a sum expands: BroadcastTo where the shape is known at run time, Tile where it is static."""
 _COUNTED = re.compile(r"_\d+(?=/|$)")
 """The number that TensorFlow gives to the second and later nodes, or scopes, of a name."""
 _MOST_WALKED = 1000

@@ -24,7 +24,7 @@ OF_32_BITS = {COSINE: 0.99999, DISTANCE: 3.5e-5, DIVERGENCE: 1e-6, RTOL: 1e-4, A
 training step are within 3.5e-6 of each other, and no divergence is above 6.3e-8 (benchmarks/tensor_spread.py).  The other 5 % are
 sums that cancel in part, which tf2npu.comparison.rounding knows.  A cosine in float32 is not known to more than 1e-6."""
 EXACT = {RTOL: 0.0, ATOL: 0.0, OUTSIDE: 0.0}
-"""Of integers and booleans: any element that differs is a difference."""
+"""Limits for integers and booleans: any element that differs is a difference."""
 JUDGED = tuple(name for name in ALGORITHMS if name != "StandardDeviation")
 """Figures that a threshold may be given for."""
 NAMES = (*JUDGED, OUTSIDE, RTOL, ATOL)

@@ -230,7 +230,7 @@ class _Sites:
         self.starts = [start for start, _, _ in self.in_order]
 
     def inside(self, start: int, end: int) -> list[Fix]:
-        """Those whose sites lie in a range."""
+        """The fixes whose sites lie in a range."""
         candidates = self.in_order[bisect.bisect_left(self.starts, start) : bisect.bisect_left(self.starts, end)]
         found = [(number, fix) for _, number, fix in candidates if fix.site[1] <= end]
         return [fix for _, fix in sorted(found, key=lambda entry: entry[0])]
@@ -249,7 +249,7 @@ def _with_after(script: Script, fix: Fix, sites: _Sites) -> list[Finding]:
 
 
 def _with_doc(config: Config, finding: Finding) -> Finding:
-    """With the place of its documentation, which ours have, and the level that the settings give it."""
+    """A finding with the place of its documentation, which ours have, and the level that the settings give it."""
     level = Level(config.level_of(finding.rule, finding.level.value))
     doc = "" if finding.rule.startswith(PLUGIN_IDS) else doc_of(finding.rule)
     return dataclasses.replace(finding, level=level, doc=doc)

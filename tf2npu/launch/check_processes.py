@@ -21,11 +21,11 @@ from tf2npu.ranks.process_control import exit_code_of
 RECORD, FACTS, AGAIN = "record.json", "original.json", "again.json"
 """Files that the hooks write: of the migrated script's runs, of the original's, of its second run."""
 _MOST_BYTES = 256 * MB
-"""Of such a file: 100,000 nodes of ten runs are some 100 MB."""
+"""Largest size of such a file: 100,000 nodes of ten runs are some 100 MB."""
 _GRACE = 30.0
 """Seconds for which a process may go on behind the budget, to write down what it has."""
 _SHOWN_BYTES = 4000
-"""Of a script's last words that are shown when it fails."""
+"""Bytes of a script's last words that are shown when it fails."""
 
 
 class Process(Protocol):

@@ -78,7 +78,7 @@ class SavingRank:
         return f"{path}-{step}"
 
     def wait_for_last(self) -> None:
-        """Until what was saved last is written, by whichever rank does."""
+        """Wait until what was saved last is written, by whichever rank does."""
         writer = self.writer()
         if self._last_step >= 0 and writer != self._rank and not self._wait(lambda: self._is_written(writer)):
             log.warning("rank %d has not written step %d in %g s", writer, self._last_step, PATIENCE_SECONDS)

@@ -24,7 +24,8 @@ _ADVICE = {
     "sessions_left_open": "Close the sessions that are still open, or use them in a with statement: on a host they hold the "
     "device.",
 }
-"""What to do about what a run's document holds under each key, what costs most first."""
+"""Advice by key of a run's document, the costliest problem first. Each is printed where the document has something under the
+key."""
 
 
 def show(lines: Sequence[str], document: Mapping[str, Any], stream: TextIO) -> None:

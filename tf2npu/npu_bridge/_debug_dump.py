@@ -166,7 +166,8 @@ def _put(folder: Path, name: str, event: event_pb2.Event) -> None:
 
 
 def _proto_of(value: np.ndarray) -> Any:
-    """With the bytes in one piece, scalars too: the reader takes anything else for a tensor without a value."""
+    """The proto of a value, with the bytes in one piece, scalars too: the reader takes anything else for a tensor without a
+    value."""
     if value.dtype.kind in "OSU":
         return tensor_util.make_tensor_proto(value)
     proto = tensor_pb2.TensorProto(dtype=dtypes.as_dtype(value.dtype).as_datatype_enum, tensor_content=value.tobytes())

@@ -15,10 +15,10 @@ DEFAULTS = {
 }
 
 _DEVICE = ("ASCEND_DEVICE_ID", "DEVICE_ID", "DEVICE_INDEX")
-"""What says which device this process has: where a launcher sets one, the others are the same."""
+"""Variables that name the device of this process. Where a launcher sets one, the others get the same value."""
 
 was_set: set[str] = set()
-"""What the environment lacked: calls that need it on a host say so."""
+"""Variables that were absent and have been set here. Calls that need one on an NPU host report it."""
 
 
 def set_defaults() -> list[str]:

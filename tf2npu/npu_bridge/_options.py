@@ -36,7 +36,8 @@ def note_launched(parameters: Mapping[str, Any]) -> None:
 
 
 def check_dump(parameters: Mapping[str, Any]) -> None:
-    """As `check`, of dumps that the launcher and the script ask for together; in strict mode what they lack stops the process."""
+    """Check, as `check` does, dumps that the launcher and the script ask for together; in strict mode what they lack stops the
+    process."""
     fields = {name: table()[name].field for name in _DUMPS if name in parameters}
     options = {name: (field, parameters[name]) for name, field in fields.items() if isinstance(parameters[name], _TYPES[field])}
     for problem in problems(options):  # a value in a wrong field has been told

@@ -31,12 +31,12 @@ from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_LOG
 from npu_formats.user_frames import calling_line
 from npu_runtime.config import load_config
 from npu_runtime.errors import DeviceError
-from npu_runtime.importer.functions import MARK
-from npu_runtime.importer.host import HOST_SIDE_MARK
-from npu_runtime.prediction.collector import prepare
-from npu_runtime.run_evidence import document as evidence
-from npu_runtime.run_recording import recording
+from npu_runtime.importers.tensorflow.functions import MARK
+from npu_runtime.importers.tensorflow.host import HOST_SIDE_MARK
+from npu_runtime.observers.prediction.collector import prepare
 from npu_runtime.session import DeviceSession, Request, run_log
+from npu_runtime.trace.evidence import document as evidence
+from npu_runtime.trace.timeline import recording
 
 OPTIMIZER_NAME = "NpuOptimizer"
 
@@ -52,7 +52,7 @@ _opening = Lock()
 _original: dict[str, Callable[..., Any]] = {}
 _open_sessions: weakref.WeakSet[Any] = weakref.WeakSet()
 _stayed: dict[str, None] = {}
-"""Where sessions were made that ran on TensorFlow, as their config does not name the optimizer."""
+"""Places where sessions were made that stayed on TensorFlow, as their config does not name the optimizer."""
 _idle: dict[int, str] = {}
 """Sessions by identity that were asked nothing yet, and where they were made."""
 _is_shut_down = False

@@ -12,13 +12,13 @@ from tensorflow.python.client import session as tf_session
 from tensorflow.python.framework import errors_impl
 
 _sessions: weakref.WeakSet[Any] = weakref.WeakSet()
-"""Those that a reset closes."""
+"""Sessions that a reset closes."""
 _closed: weakref.WeakSet[Any] = weakref.WeakSet()
 _original: list[Any] = []
 
 
 def install() -> None:
-    """Have a reset note what it has closed, until `uninstall`."""
+    """Make a reset note what it has closed, until `uninstall`."""
     if not _original:
         _original.append(tf_session.Session.reset)
         tf_session.Session.reset = staticmethod(_reset)

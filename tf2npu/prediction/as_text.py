@@ -20,11 +20,11 @@ SHARE_NAMES = {
     "cube": "cube", "vector": "vector", "memory": "memory", "ai_cpu": "AI CPU", "launch": "launch", "host": "host",
     "data": "waiting for data", "waiting": "waiting",
 }  # fmt: skip
-"""What the parts of a step's time are called; each is a template of the catalogue."""
+"""Names of the parts of a step's time; each is a template of the catalogue."""
 LIMIT_NAMES = {
     "compute": "computing", "calls": "starts of calls", "hccs": "links within a server", "roce": "links between servers",
 }  # fmt: skip
-"""What limits the scaling; each is a template of the catalogue."""
+"""Names of the limits of scaling; each is a template of the catalogue."""
 
 
 def full(document: Document, t: Texts) -> Iterator[Line]:

@@ -21,7 +21,7 @@ MOST_POINTS = 2000
 MOST_TICKS = 9
 """Labels of an axis that do not touch each other in WIDTH."""
 LEAST, MOST = 1e-9, 1e12
-"""What a roofline draws: operations a byte and TFLOPS of real tasks lie between 1e-6 and 1e4; what lies outside of this is
+"""Range of a roofline chart. Operations a byte and TFLOPS of real tasks lie between 1e-6 and 1e4; a task outside of the range is
 drawn at the border, and the axis stays readable."""
 
 
@@ -118,7 +118,7 @@ def memory(step: ChipStep) -> Picture | None:
 
 
 def _thinned(moments: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """At most MOST_POINTS of them; of those that fall together the largest stays, so that no peak is lost."""
+    """At most MOST_POINTS of the moments; of those that fall together the largest stays, so that no peak is lost."""
     together = -(-len(moments) // MOST_POINTS)
     groups = (moments[at : at + together] for at in range(0, len(moments), together))
     return [max(group, key=lambda pair: pair[1]) for group in groups]
@@ -147,7 +147,7 @@ def pipes(tasks: Iterable[Task]) -> list[tuple[str, float]]:
 
 
 def _log_axis(values: Sequence[float], start: float, end: float) -> Axis:
-    """From the power of ten below all values to the one above."""
+    """An axis from the power of ten below all values to the one above."""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
     return Axis(10.0**low, 10.0 ** max(high, low + 1), start, end, is_log=True)
 

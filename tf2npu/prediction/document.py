@@ -19,7 +19,7 @@ from msgspec import Meta, Struct, field
 VERSION = "1.0"
 SCHEMA_FILE = Path(__file__).parent / "prediction.schema.json"
 SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "data", "waiting")
-"""What the time of a step is parted into, in the order in which it is shown."""
+"""Parts of the time of a step, in the order in which they are shown."""
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 _MOST_OF_A_REASON = 160
 """Characters of a reason that are shown: it may hold the wrong value, of any length."""
@@ -34,7 +34,7 @@ Lane = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 """The number of a stream, a 32-bit one in every file that has it."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Detail = str | int | float | bool | list[str | int | float]
-"""What an advice may say further: a word, a number, or a list of these."""
+"""A detail of an advice: a word, a number, or a list of these."""
 
 
 class NotAPrediction(Exception):

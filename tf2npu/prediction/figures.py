@@ -4,7 +4,7 @@ from __future__ import annotations
 
 UNKNOWN = "-"
 _DECIMAL, _BINARY = 1000, 1024
-"""From a unit to the next: of times and operations, and of bytes."""
+"""Factors from a unit to the next: of times and operations, and of bytes."""
 
 
 def ms(value: float | None) -> str:

@@ -38,7 +38,7 @@ SCRIPT_TEXTS = (
     "{} of {} shown", "{} to {} of {}", "{} tasks, {} in all", "no task is chosen", "Show more", "stream {}",
     "task {} of {}", "{} further streams are not drawn: {} lanes fit",
 )  # fmt: skip
-"""What the script says, as templates of the catalogue."""
+"""Texts that the page's script writes, as templates of the catalogue."""
 
 
 def pages(document: Document, t: Texts) -> Iterator[tuple[str, str]]:

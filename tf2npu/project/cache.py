@@ -243,7 +243,7 @@ def _is_damage(error: Exception) -> bool:
 
 
 def _digest(key: bytes, data: bytes) -> bytes:
-    """Of the data and of what it answers, so that an entry is good for its own key only."""
+    """Digest of the data and of its key, so that an entry is good for its own key only."""
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES, key=key[:64]).digest()
 
 

@@ -240,7 +240,7 @@ def _is_notebook(entry: Entry) -> bool:
 
 
 def _lightened(result: FileResult) -> FileResult:
-    """Without the text where the report has nothing to show in it, so that large projects fit into memory."""
+    """The result without the text where the report has nothing to show in it, so that large projects fit into memory."""
     if not result.findings and not result.edits:
         result.before = result.after = b""
     result.apis = [replace(use, name=intern(use.name), rule=intern(use.rule), note=intern(use.note)) for use in result.apis]

@@ -12,7 +12,7 @@ from tf2npu.project.walk import Tree
 
 
 def opened(request: Request, tree: Tree) -> Output:
-    """Where results are put.  Raises: UsageProblem where nothing can be written, or another conversion writes there."""
+    """The place for the results.  Raises: UsageProblem where nothing can be written, or another conversion writes there."""
     if request.in_place:
         return _opened_in_place(tree)
     if request.out is None:

@@ -35,7 +35,7 @@ def leave_out_outputs(tree: Tree) -> None:
 
 
 def _is_source(entry: Entry) -> bool:
-    """Also one that is excluded, which counts as data with a note."""
+    """Whether an entry is a source, also one that is excluded, which counts as data with a note."""
     return entry.kind is Kind.SOURCE or (entry.kind is Kind.DATA and bool(entry.note))
 
 

@@ -123,12 +123,12 @@ def _git_info(repository: Path, root: Path) -> _Patterns | None:
 
 
 def _in_tree(root: Directory, path: str) -> _Patterns | None:
-    """Of a .gitignore file of the tree itself."""
+    """Patterns of a .gitignore file of the tree itself."""
     return _parsed(lambda: read_in(root, path, MOST_PATTERN_BYTES), path.removesuffix(_GITIGNORE).rstrip("/"), "", path)
 
 
 def _read(file: Path, prefix: str, name: str) -> _Patterns | None:
-    """Of a file above the tree."""
+    """Patterns of a file above the tree."""
     if file.is_symlink() or not file.is_file():
         return None  # git does not follow links here either
     return _parsed(lambda: read_at_most(file, MOST_PATTERN_BYTES), "", prefix, name)

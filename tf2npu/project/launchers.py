@@ -14,9 +14,9 @@ from tf2npu.project.walk import Entry, Kind, Tree
 log = logging.getLogger(__name__)
 
 SUFFIX = ".sh"
-"""How the name of a script ends that `tf2npu run` gives to bash."""
+"""Suffix of scripts that `tf2npu run` gives to bash."""
 _MOST_BYTES = 256 << 10
-"""Of a launcher that is read: those of the vendor's model zoo have up to 30 KB."""
+"""Largest size of a launcher that is read: those of the vendor's model zoo have up to 30 KB."""
 _MOST_LINE, _MOST_WORDS = 4_000, 20
 """Characters of a line, and words behind `python` before its script: more are no command that a person wrote."""
 _MOST_LAUNCHERS = 2_000

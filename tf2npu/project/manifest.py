@@ -161,7 +161,7 @@ def _in_file(state: Directory) -> list[tuple[str, str]]:
 
 
 def _journal(state: Directory) -> Iterator[Any]:
-    """Its lines; a kill can cut the last one, whose file was not written yet."""
+    """Lines of the journal; a kill can cut the last one, whose file was not written yet."""
     for line in _read(state, _JOURNAL).split(b"\n")[:-1]:
         try:
             yield json.loads(line)

@@ -13,9 +13,9 @@ from tf2npu.project.sources import Sources
 from tf2npu.project.walk import Entry
 
 Progress = Callable[[str, int, int], None]
-"""It takes what is being done, the files that are done, and the files in all."""
+"""A function that shows the progress: it takes what is being done, the files that are done, and the files in all."""
 _STORED: dict[str, type[Any]] = {"facts": bytes, "result": FileResult}
-"""The type of what the cache holds of a file, by the name of the phase."""
+"""Types that the cache holds of a file, by the name of the phase."""
 
 
 @dataclass(frozen=True)

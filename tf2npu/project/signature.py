@@ -19,17 +19,17 @@ _BLOCK_BYTES = 1 << 20
 
 
 def signature_of_bytes(data: bytes) -> str:
-    """Of a file with this content."""
+    """Signature of a file with this content."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}:{len(data)}"
 
 
 def signature_of_link(target: str) -> str:
-    """Of a symbolic link."""
+    """Signature of a symbolic link."""
     return "link:" + target
 
 
 def signature_of(root: Directory, path: str, known: Iterable[str]) -> str | None:
-    """Of what stands at `path` itself; None where nothing does, "special" for a named pipe, a socket or a device.
+    """Signature of what stands at `path` itself; None where nothing does, "special" for a named pipe, a socket or a device.
 
     known: the signatures that it may have. A file of another size is not read, however large it is: "sha256::BYTES".
     """
@@ -49,7 +49,7 @@ def signature_of(root: Directory, path: str, known: Iterable[str]) -> str | None
 
 
 def signature_of_stream(stream: BinaryIO) -> str:
-    """Of an open file that was not read yet."""
+    """Signature of an open file that was not read yet."""
     digest = hashlib.sha256()
     while block := stream.read(_BLOCK_BYTES):
         digest.update(block)

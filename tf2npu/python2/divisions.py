@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 WHOLE, REAL, UNKNOWN = "whole", "real", ""
-"""What a number is known to be. WHOLE: an integer, or a Dimension of TensorFlow, which Python 2 divides in the same way."""
+"""Kinds of a number. WHOLE: an integer, or a Dimension of TensorFlow, which Python 2 divides in the same way."""
 _WHOLE_CALLS = frozenset(("len", "int", "ord"))
 _REAL_CALLS = frozenset(
     (

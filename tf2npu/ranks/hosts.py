@@ -17,7 +17,7 @@ from tf2npu.ranks import job
 from tf2npu.ranks.process import Host
 
 _PASSED_ON = (PREFIX, "HCCL_", "ASCEND_", "TF_")
-"""What the names of variables begin with that the hosts get from here; ssh hands none on."""
+"""Prefixes of the environment variables that are passed to the hosts; ssh passes none on."""
 _COMMAND = "import sys; sys.path[0] = sys.prefix; from tf2npu.cli import main; main()"
 
 

@@ -16,7 +16,7 @@ STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
 """The folder whose sitecustomize a started process imports."""
 _HANDED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2)
 _MOST_BYTES = 256
-"""Of a line: less than what a pipe takes at once, so that those of several ranks do not mix."""
+"""Largest size of a line: less than what a pipe takes at once, so that those of several ranks do not mix."""
 
 
 def main() -> int:

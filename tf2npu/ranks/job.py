@@ -123,7 +123,7 @@ class _Job:
         self.output.start()
 
     def wait(self) -> int:
-        """Until all have ended; the exit code of the first one that fails, else 0."""
+        """Wait until all have ended.  Returns: the exit code of the first one that fails, else 0."""
         failed = 0
         while self._running:
             time.sleep(LOOK_SECONDS)
@@ -160,7 +160,7 @@ class _Job:
             process.stop(signal.SIGKILL)
 
     def _tell_to_end(self) -> None:
-        """Those that are there after another while are killed, however often they are told."""
+        """Tell the processes to end. Those that are there after another while are killed, however often they are told."""
         for process in self._processes:
             process.stop(signal.SIGTERM)
         if not self._are_told:

@@ -26,7 +26,7 @@ from tf2npu.ranks.rank_table import VARIABLE, table_of, write_table
 FROM_INPUT = "-"
 """The rank table that --hosts hands over on standard input, with the key and the variables of the job."""
 _MPIEXEC = ("PMI_RANK", "PMI_SIZE")
-"""What MPICH's mpiexec tells each process that it starts."""
+"""Variables that MPICH's mpiexec sets in each process that it starts."""
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from tf2npu.ranks import interpreter
 from tf2npu.ranks.process_control import exit_code_of, signals_to
 
 SUFFIX = ".sh"
-"""How the name of a script ends that bash runs."""
+"""Suffix of scripts that bash runs."""
 NAMES = ("python", "python3", *(f"python3.{minor}" for minor in range(5, 13)), "python3.7.5")
-"""What launchers call Python; 3.7.5 is the version that CANN's documentation installed."""
+"""Names of the Python interpreter in launchers. 3.7.5 is the version that CANN's documentation installs."""
 LOOK_SECONDS = 0.2
 """Seconds between two looks at whether the script has ended."""
 BEGIN_SECONDS = 5.0
@@ -78,7 +78,7 @@ class _Started:
         return f"rank {visible(rank)}" if rank else f"process {number}"
 
     def wait_with(self, script: subprocess.Popen[bytes]) -> None:
-        """Until the script has ended, and all that it left running.
+        """Wait until the script has ended, and all that it left running.
 
         Other programs than Python are not waited for, but for as long as a process takes to begin.
         """

@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def end_with(launcher: int) -> None:
-    """Have this process told to end when its launcher does, however that ends.  launcher: number of that process."""
+    """Let this process be told to end when its launcher does, however that ends.  launcher: number of that process."""
     if not sys.platform.startswith("linux"):
         return
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

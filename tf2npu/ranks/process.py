@@ -22,8 +22,8 @@ end_with(int(sys.argv.pop(1)))
 from tf2npu.cli import main
 main()
 """
-"""What `python -c` runs as the installed command, with the process that it ends with as its first word: nothing in the current
-folder takes the place of a library."""
+"""The program of `python -c` that acts as the installed command. Its first argument is the process that it ends with. Nothing in
+the current folder takes the place of a library."""
 
 
 class Process:
@@ -33,7 +33,7 @@ class Process:
         self.number, self.label, self.process = number, label, process
 
     def exit_code(self) -> int | None:
-        """As a shell has it, None while the process runs."""
+        """The exit code as a shell has it, None while the process runs."""
         code = self.process.poll()
         return code if code is None else exit_code_of(code)
 

@@ -13,9 +13,9 @@ from npu_formats.files.directory import Directory
 
 VARIABLE = "RANK_TABLE_FILE"
 _FIRST_ADDRESS = IPv4Address("192.168.100.100")
-"""Of the first device; no device has an address here, and each has one of its own."""
+"""Address of the first device; no device has an address here, and each has one of its own."""
 _ADDRESSES_APART = 256
-"""From a server to the next."""
+"""Distance of the first addresses of a server and the next."""
 
 
 def rank_table(folder: Path, n_ranks: int) -> dict[str, str]:

@@ -45,7 +45,7 @@ def plugin_problems() -> tuple[str, ...]:
 
 
 def load_rules() -> None:
-    """Have every rule and every hook registered."""
+    """Register every rule and every hook."""
     plugin_problems()
 
 

@@ -52,7 +52,7 @@ def _beside(lines: set[int], statements: Iterable[Statement]) -> set[int]:
 
 
 def _of_file(path: str, data: bytes, project: ProjectFacts) -> dict[int, list[str]]:
-    """By line; names are resolved across all files that were run."""
+    """APIs of a file by line; names are resolved across all files that were run."""
     facts = project.files[path]
     if facts.is_too_deep or path not in project.reaching:
         return {}

@@ -36,7 +36,7 @@ def keep_runs(report: Report, folder: Path, root: Path) -> None:
 
 
 def sources_digest(report: Report) -> str:
-    """Of all sources that a report shows, by which a check knows whether they are still those that it compared."""
+    """Digest of all sources that a report shows, by which a check knows whether they are still those that it compared."""
     digest = hashlib.sha256()
     for file in report.files:
         if file.source is not None:

@@ -59,7 +59,7 @@ def _below(files: Iterable[str], paths: Collection[str], root: str) -> list[str]
 
 
 def changed(then: dict[str, str], root: str) -> list[str]:
-    """Those files that are not as they were, or gone."""
+    """The files that are not as they were, or gone."""
     return sorted(path for path, was in then.items() if digest(root, path) != was)
 
 
@@ -69,7 +69,7 @@ def _read(root: str, path: str) -> bytes:
 
 
 def digest(root: str, path: str) -> str:
-    """Of the bytes of a file; "" for one that cannot be read."""
+    """Digest of the bytes of a file; "" for one that cannot be read."""
     try:
         return hashlib.sha256(_read(root, path)).hexdigest()[:32]
     except OSError:

@@ -57,7 +57,7 @@ class Project:
         return sources(*self._loaded(), self.root)
 
     def _loaded(self) -> tuple[list[str], list[str]]:
-        """Its files that were loaded, and their paths."""
+        """Files of the project that were loaded, and their paths."""
         files = [file for file in loaded([*sys.modules.values()]) if self.path_of(file) is not None]
         return files, [self.path_of(file) or "" for file in files]
 

@@ -193,7 +193,8 @@ class _Indents:
 
 
 def _pieces(change: Change, rule: str, number: int) -> list[tuple[tuple[int, ...], int, int, str, str]]:
-    """At one offset: closings (inner first), then insertions, then openings (outer first), then the replacement."""
+    """The pieces of a change. At one offset: closings (inner first), then insertions, then openings (outer first), then the
+    replacement."""
     if change.closing is not None:
         width = change.end - change.start
         return [

@@ -35,7 +35,7 @@ def as_named(config: Config, entries: tuple[EntryScript, ...]) -> tuple[EntryScr
 
 
 def imports_among_reaching(project: ProjectFacts) -> dict[str, tuple[str, ...]]:
-    """For each file that reaches a framework the others of these that it imports; files that import none are left out."""
+    """Files that reach a framework, each with the others of these that it imports; files that import none are left out."""
     return dict(_imports(project))
 
 

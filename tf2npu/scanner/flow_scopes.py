@@ -126,7 +126,7 @@ class ScopeReader:
             scope.restarts.setdefault(name, []).append(Restart(statement.lineno, end, is_default))
 
     def _if(self, node: ast.If, scope: FlowScope) -> None:
-        """In the arm that a test for None does not lead to, a name that is not bound again in there is not None."""
+        """Notes that a name which is not bound again in the arm that a test for None does not lead to is not None there."""
         name = _missing_name(node.test)
         if name and node.orelse:
             scope.given.setdefault(name, []).append((node.orelse[0].lineno, node.orelse[-1].end_lineno or 0))

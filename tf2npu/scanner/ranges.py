@@ -41,7 +41,7 @@ class Disjoint(Generic[T]):
         self._ranges.insert(at, (start, end, owner))
 
     def around(self, start: int, end: int) -> Iterator[tuple[int, int, T]]:
-        """Of the ranges that touch [start, end), the first two and the last: those between lie inside it."""
+        """The first two and the last of the ranges that touch [start, end): those between lie inside it."""
         first = max(0, bisect.bisect_right(self._starts, start) - 1)
         behind = bisect.bisect_left(self._starts, end)
         yield from self._ranges[first : first + 2]

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def fact(question: Callable[[Script], T]) -> Callable[[Script], T]:
-    """Have a question about a script answered where it is first asked, and remember the answer until the script is done.
+    """Answer a question about a script where it is first asked, and remember the answer until the script is done.
 
     A question that is asked about parts of a script is a fact that begins as an empty dictionary, by the id of the part; whoever
     asks fills it.

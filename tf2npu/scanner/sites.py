@@ -82,11 +82,11 @@ class Site:
         return self.script.local_name(symbol)
 
     def need_module(self, module: str, name: str) -> None:
-        """Have `from module import name` added, for what importing it does."""
+        """Add `from module import name`, for what importing it does."""
         self.fix.symbols.append((f"{module}:{name}", self.scope))
 
     def need_adapter(self, module: str) -> None:
-        """Have the module of an adapter imported for what importing it does, such as putting later sessions on the NPU."""
+        """Import the module of an adapter for what importing it does, such as putting later sessions on the NPU."""
         self.fix.symbols.append((module, self.scope))
 
     def replace(self, node: cst.CSTNode, new: str) -> None:

@@ -55,5 +55,5 @@ def walk(node: ast.AST) -> list[ast.AST]:
 
 
 def _is_node(kind: type, name: str) -> bool:
-    """From Python 3.12 on the name of a type alias is a node."""
+    """Whether a field is a node: from Python 3.12 on the name of a type alias is one."""
     return kind.__name__ == "TypeAlias" and name == "name"

@@ -1,4 +1,4 @@
-"""Which ops, of which types, the public functions of TensorFlow put into a graph, forward and backward.
+"""Ops and types that the public functions of TensorFlow put into a graph, forward and backward.
 
 `python -m tools.op_inventory.build > tests/fixtures/ops/public_ops.json` under the TensorFlow to be listed builds every
 function of recipes.txt in a graph of its own, takes the gradient by every placeholder and variable, and writes

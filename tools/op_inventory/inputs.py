@@ -1,4 +1,4 @@
-"""What the expressions of recipes.txt may call: typical arguments, made in the graph under construction."""
+"""Functions for the expressions of recipes.txt: typical arguments, made in the graph under construction."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ import re
 
 DOCS = "docs/"
 PROJECT = "project/"
-"""Where the site has files of the project that are not in docs/, such as CONTRIBUTING.md and the JSON schemas."""
+"""Folder of the site for files of the project that are not in docs/, such as CONTRIBUTING.md and the JSON schemas."""
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _CODE = re.compile(r"(```.*?^ *```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 _OTHER_PLACE = re.compile(r"[a-z]+:|/|#", re.IGNORECASE)
 
 
 def on_the_site(path: str) -> str:
-    """Where the site has a file of the project; both paths are relative, with / between folders."""
+    """The path on the site of a file of the project; both paths are relative, with / between folders."""
     return path[len(DOCS) :] if path.startswith(DOCS) else PROJECT + path
 
 

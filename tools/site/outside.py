@@ -1,4 +1,5 @@
-"""What pages of a site load from outside of it: there is to be none, as the site is read from a disk and behind walls."""
+"""Addresses that pages of a site load from outside of it. There must be none, as the site is read from a disk and behind
+walls."""
 
 from __future__ import annotations
 

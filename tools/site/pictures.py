@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 FOLDER = "pictures"
-"""Where the site has them, and where build/ keeps them until then."""
+"""Folder of the pictures on the site, and in build/ until then."""
 THEMES = ("light", "dark")
 WIDTH, HEIGHT = 1280, 800
 """Pixels of a picture: the screen at which the report's overview is to be read without scrolling."""

@@ -26,7 +26,7 @@ TELEPHONE = 390
 
 @dataclass(frozen=True)
 class Seen:
-    """What a visitor sees after some clicks.
+    """The screen of a visitor after some clicks.
 
     name: of the picture.  clicks: selectors of what is clicked, from the first page on.  width: pixels of the window.
     """

@@ -1,4 +1,4 @@
-"""What makes the inputs of two runs equal: seeds, the order of the data, dropout that keeps all."""
+"""Equal inputs for two runs: seeds, the order of the data, dropout that keeps all."""
 
 from __future__ import annotations
 

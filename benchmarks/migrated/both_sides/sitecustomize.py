@@ -196,7 +196,7 @@ def ancestors(ops):
 
 
 def repetitions(graph, fetches):
-    """How often the stand-in's iteration loop wants a step to run; the device loops itself."""
+    """The number of times that the stand-in's iteration loop wants a step to run; the device loops itself."""
     loops = getattr(graph, "_stand_in_iterations", {})
     fetched = fetches if isinstance(fetches, (list, tuple)) else [fetches]
     return max([1, *(loops[fetch.name] for fetch in fetched if getattr(fetch, "name", None) in loops)])

@@ -142,7 +142,7 @@ def _squeeze_shape(x: Spec, *, squeeze_dims: Sequence[int] = ()) -> Shape:
 
 @kernel("Squeeze", unit="memory", shape=_squeeze_shape)
 def squeeze(x: np.ndarray, /, *, squeeze_dims: Sequence[int] = ()) -> np.ndarray:
-    """Without the axes of extent 1 that squeeze_dims names, or all of them when it is empty.
+    """The tensor without the axes of extent 1 that squeeze_dims names, or all of them when it is empty.
 
     Raises: InvalidArgument when a named axis is longer.  Source: TensorFlow op `Squeeze`.
     """
@@ -168,7 +168,8 @@ def _place(rank: int, axis: int) -> int:
 
 @kernel("ExpandDims", unit="memory", shape=_expand_dims_shape)
 def expand_dims(x: np.ndarray, dim: np.ndarray, /) -> np.ndarray:
-    """With an axis of extent 1 at `dim`, which counts from the end when negative. Source: TensorFlow op `ExpandDims`."""
+    """The tensor with an axis of extent 1 at `dim`, which counts from the end when negative.  Source: TensorFlow op
+    `ExpandDims`."""
     if dim.size != 1:
         raise InvalidArgument(f"'dim' must be a tensor with a single value, got shape {shape_text(dim.shape)}")
     return np.expand_dims(x, _place(x.ndim, int(dim.reshape(-1)[0])))

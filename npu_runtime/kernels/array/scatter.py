@@ -35,7 +35,8 @@ def _by(operation: np.ufunc) -> Combine:
 
 
 def _extremes(operation: np.ufunc, never: float) -> Combine:
-    """Of numbers only: TensorFlow compares the update with what is there, so a NaN neither replaces nor is replaced."""
+    """The update by the smaller or larger number. TensorFlow compares the update with what is there, so a NaN neither replaces
+    nor is replaced."""
 
     def combine(target: Array, numbers: Array, updates: Array) -> None:
         is_nan = np.isnan(updates) if target.dtype.kind not in "iu" else np.zeros((), bool)

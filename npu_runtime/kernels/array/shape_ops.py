@@ -115,7 +115,7 @@ def _offset_shapes(axis: Spec, *shapes: Spec) -> list[Shape]:
 
 @kernel("ConcatOffset", unit="scalar", shape=_offset_shapes, dtypes={"shape_type": INDICES}, ranks={"axis": 0})
 def concat_offset(axis: np.ndarray, *shapes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Where each tensor begins in their concatenation.
+    """Offset of each tensor in their concatenation.
 
     axis: scalar.  shapes: vectors of one length.  Returns: one vector a shape, zero but at `axis`.
     Raises: InvalidArgument for an axis outside the rank, or shapes that differ elsewhere.  Source: TensorFlow op `ConcatOffset`.

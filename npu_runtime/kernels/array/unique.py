@@ -139,13 +139,13 @@ BOUNDS = {"T": dt.NUMBERS, "out_type": dt.INDICES}
 
 @kernel("LowerBound", unit="vector", shape=_same_as_values, dtypes=BOUNDS)
 def lower_bound(sorted_inputs: Array, values: Array, /, *, out_type: str = "int32") -> Array:
-    """How many entries of the row are less: (B, N), (B, M) -> (B, M).  Source: TensorFlow op `LowerBound`."""
+    """Number of entries of the row that are less: (B, N), (B, M) -> (B, M).  Source: TensorFlow op `LowerBound`."""
     return _bound(sorted_inputs, values, out_type, values_first=True)
 
 
 @kernel("UpperBound", unit="vector", shape=_same_as_values, dtypes=BOUNDS)
 def upper_bound(sorted_inputs: Array, values: Array, /, *, out_type: str = "int32") -> Array:
-    """How many entries of the row are not greater.  Source: TensorFlow op `UpperBound`."""
+    """Number of entries of the row that are not greater: (B, N), (B, M) -> (B, M).  Source: TensorFlow op `UpperBound`."""
     return _bound(sorted_inputs, values, out_type, values_first=False)
 
 

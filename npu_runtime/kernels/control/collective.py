@@ -17,7 +17,8 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import store, widen
 
 _IGNORED = ("fusion", "fusion_id", "group")
-"""Which collectives a device puts into one call, as `fuse_all_reduces` does, and the name of the group, whose ranks are there."""
+"""Attributes that change no value here: the two that say which collectives a device puts into one call, as `fuse_all_reduces`
+does, and the name of the group, whose ranks are there."""
 
 _OTHER_SLICES = (
     "{}. These are rows of the gradient of {}, and HCCL takes as many from each rank: read batches of one size on all ranks, "

@@ -28,7 +28,7 @@ def _no_outputs(*specs: Spec, **attrs: Any) -> list[Shape]:
 
 
 STACKED = dt.ALL | {"resource", "variant"}
-"""What a stack holds: loops inside loops also push the handles of their stacks and arrays, conditionals what they keep."""
+"""Element types of a stack: loops inside loops also push the handles of their stacks and arrays, conditionals what they keep."""
 
 
 def kept(value: Any) -> Any:
@@ -44,7 +44,7 @@ def fits(shape: Sequence[int], wanted: Shape) -> bool:
 
 
 def shape_name(shape: Shape) -> str:
-    """As TensorFlow prints what is known of a shape."""
+    """The known part of a shape as TensorFlow prints it."""
     return "<unknown>" if shape is None else shape_text(shape)
 
 

@@ -105,14 +105,14 @@ def n_inside(cols: Axis) -> int:
 
 
 def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread, infinite where it is not possible or BLAS packs all products. Depends on shapes only."""
+    """Time on one thread, infinite where it is not possible or BLAS packs all products. Depends on shapes only."""
     if are_packed(cols, w.shape[2]) or not is_possible(x, w, rows, cols):
         return math.inf
     return cost_of(x, w, bands_of(rows), cols, n_inside(cols))
 
 
 def cost_of(x: np.ndarray, w: np.ndarray, bands: Bands, cols: Axis, n_taps: int) -> float:
-    """Of so many taps for each line that a band reads of each phase."""
+    """Time on one thread for so many taps of each line that a band reads of each phase."""
     depth, filters = w.shape[2:]
     lines = len(x) * bands.count * bands.size
     flops = 2 * lines * bands.stride * n_taps * depth * filters
@@ -300,7 +300,7 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, out: 
 
 
 def _n_chunks(n_images: int, bands: Bands, cols: Axis) -> int:
-    """Of images whose outputs one product sums up."""
+    """Number of chunks of images; one product sums up the outputs of a chunk."""
     return min(fair(-(-n_images * bands.count * cols.out // LONGEST), n_images), n_images)
 
 

@@ -31,7 +31,7 @@ DIRECT = (conv_interior, im2col)
 FILTERED = (line_winograd, column_winograd, winograd)
 """Ways whose sums hold more than the window."""
 WAYS = {way.__name__.rsplit(".", 1)[1]: way for way in (*DIRECT, *FILTERED)}
-"""By the names that a bank knows them by."""
+"""Ways of a convolution, by the names that a bank knows them by."""
 FINISHED = 1 << 17
 """Elements that an epilogue is applied to at once, where it has to come last."""
 
@@ -79,7 +79,8 @@ def fastest_way(
 def _filtered(
     way: ModuleType, x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray, epilogue: Epilogue | None = None
 ) -> None:
-    """By a way whose sums hold more than the window; directly after all if one is not finite, as not all of those may be."""
+    """Convolves by a way whose sums hold more than the window; directly after all if one is not finite, as not all of those may
+    be."""
     blank = blank_windows(x, rows, cols)
     at_once = None if blank is not None else epilogue
     doubtful: list[np.ndarray] = []
@@ -100,7 +101,7 @@ def _filtered(
 
 
 def _finish(pixels: np.ndarray, epilogue: Epilogue) -> None:
-    """Applies it to all pixels, (n, K), in pieces that stay in cache."""
+    """Applies an epilogue to all pixels, (n, K), in pieces that stay in cache."""
     parallel_ranges(len(pixels), lambda start, stop: epilogue(pixels[start:stop]), max(1, FINISHED // pixels.shape[1]))
 
 

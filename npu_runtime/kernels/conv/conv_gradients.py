@@ -38,8 +38,8 @@ MANY_POSITIONS = 8192
 """Pixels from which on the gradient of a 1x1 filter is a sum of products over parts of the batch; below, one product is cut in
 columns."""
 APART = 1.6
-"""How many times the estimate for all phases the phases take one by one, as each writes every other pixel and is a call of its
-own: below it, in 21 shapes, one product of all of them took 0.14 to 0.71 of the time (Zen, AVX2)."""
+"""Factor by which the phases, one by one, are slower than the estimate for all of them, as each writes every other pixel and is a
+call of its own: below it, in 21 shapes, one product of all phases took 0.14 to 0.71 of the time (Zen, AVX2)."""
 
 
 def fold_whole_axes(dx: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tuple[np.ndarray, np.ndarray, Axis, Axis]:
@@ -78,7 +78,7 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
 
 
 def _way_by_input(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> str:
-    """Of the ways of a gradient by an image whose channels are in one group."""
+    """The default way of a gradient by an image whose channels are in one group."""
     if col2im.is_worth_it(dy, w):
         return SCATTERED
     return _way_of_phases(dy.shape, dy.dtype, w.shape, rows, cols)
@@ -146,7 +146,7 @@ def _way_of_phases(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, .
 
 
 def _input_gradient_together(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
-    """By `strided_input_gradient`; if not all of it is finite, sums of windows have to compute it."""
+    """The gradient by `strided_input_gradient`; if not all of it is finite, sums of windows have to compute it."""
     doubtful: list[np.ndarray] = []
 
     def look(part: np.ndarray) -> None:
@@ -164,7 +164,7 @@ def _input_gradient_together(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Ax
 
 
 def _input_gradient_by_subpixels(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
-    """By `subpixel_input_gradient`; where zeros would meet what is not finite, each phase by itself."""
+    """The gradient by `subpixel_input_gradient`; where zeros would meet what is not finite, each phase by itself."""
     subpixel_input_gradient.input_gradient(dy, w, rows, cols, dx)
     if subpixel_input_gradient.has_zeros(rows, cols) and not is_finite(dx):
         _input_gradient_by_phases(dy, w, rows, cols, dx)

@@ -41,7 +41,8 @@ def share_inside(axis: Axis) -> float:
 
 
 def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread: 0.25 ns to lay out an element, 0.5 ns one of the filters, 190 flops a ns, 0.15 ns to add a product.
+    """Time on one thread: 0.25 ns to lay out an element, 0.5 ns one of the filters, 190 flops a ns, 0.15 ns to add a product.
+    Infinite where little is saved. Depends on shapes only.
 
     Infinite where little is saved. Depends on shapes only.
     """

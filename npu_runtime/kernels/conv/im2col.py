@@ -88,7 +88,8 @@ def framed(x: np.ndarray, rows: Axis, cols: Axis, block: Block, must_copy: bool 
 
 
 class _Margins(threading.local):
-    """Of this thread's last frame: they stay zero, as nobody writes to a frame, until one of another shape or place is asked for.
+    """Margins of this thread's last frame: they stay zero, as nobody writes to a frame, until one of another shape or place is
+    asked for.
 
     Four short calls of numpy less for most frames, each of which would give up Python's lock.
     """
@@ -140,7 +141,7 @@ def lay_out(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
 
 
 def cost_ns(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread, about: 0.25 ns to copy each input that an output reads, then multiplied at 180 flops a ns."""
+    """Time on one thread, about: 0.25 ns to copy each input that an output reads, then multiplied at 180 flops a ns."""
     depth, filters = w.shape[2:]
     return len(x) * rows.out * cols.out * rows.kernel * cols.kernel * depth * (0.25 + 2 * filters / 180)
 

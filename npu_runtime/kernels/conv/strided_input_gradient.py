@@ -41,7 +41,7 @@ def reading(axis: Axis) -> Axis:
 
 
 def cost_ns(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread, infinite where it is not possible or no faster way. Depends on shapes only.
+    """Time on one thread, infinite where it is not possible or no faster way. Depends on shapes only.
 
     w: (kernel rows, kernel columns, C, K).
     """

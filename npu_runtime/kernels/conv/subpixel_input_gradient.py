@@ -39,7 +39,7 @@ def can_take(rows: Axis, cols: Axis) -> bool:
 
 
 def cost_ns(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> float:
-    """Of one thread, infinite where it is not possible. Depends on shapes only.  w: (kernel rows, kernel columns, C, K)."""
+    """Time on one thread, infinite where it is not possible. Depends on shapes only.  w: (kernel rows, kernel columns, C, K)."""
     if not can_take(rows, cols):
         return math.inf
     row, col = reading(rows), reading(cols)

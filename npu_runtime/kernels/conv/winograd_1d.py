@@ -24,7 +24,8 @@ SIZE = 6
 LARGE_SIZE = 8
 """Inputs of a larger tile, along one axis only: along both the error of a sum would be twenty times that of a direct sum."""
 POINTS = {SIZE: (0.0, 0.75, -0.75, 1.5, -1.5), LARGE_SIZE: (0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0)}
-"""Where polynomials are evaluated, besides infinity, by size; sums and differences of few binary digits, near 1."""
+"""Points at which polynomials are evaluated, besides infinity, by size: numbers whose sums and differences have few binary
+digits, near 1."""
 KERNELS = range(2, 6)
 
 
@@ -51,7 +52,7 @@ def _taps(count: int, size: int) -> np.ndarray:
 
 
 def _outputs(count: int, size: int) -> np.ndarray:
-    """From products to `count` outputs.  Returns: (count, products) float64."""
+    """The matrix from products to `count` outputs.  Returns: (count, products) float64."""
     return np.stack([*[np.power(p, np.arange(count)) for p in POINTS[size]], np.eye(count)[-1]], axis=1)
 
 

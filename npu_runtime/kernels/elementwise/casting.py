@@ -52,7 +52,7 @@ def _saturate(out: np.ndarray, x: np.ndarray) -> None:
 
 
 def _to_small_integer(out: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """As TensorFlow's kernel: what fills its vectors saturates, the rest keeps the low bits of a 32-bit integer."""
+    """Casts as TensorFlow's kernel does: what fills its vectors saturates, the rest keeps the low bits of a 32-bit integer."""
     run_tiled(_saturate, out, x)
     vector = 4 if x.dtype == np.float16 and out.dtype == np.int16 else _VECTORS[x.dtype]
     rest = x.size % vector

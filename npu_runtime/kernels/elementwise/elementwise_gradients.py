@@ -49,7 +49,8 @@ def _first_shape(y: Spec, dy: Spec) -> Shape:
 
 
 def _as_first(y: np.ndarray, dy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """As many elements in any shape, which is y's then.  Source: TensorFlow's SimpleBinaryOp, core/kernels/cwise_ops_common.h."""
+    """Operands of as many elements in any shape, which is y's then.  Source: TensorFlow's SimpleBinaryOp,
+    core/kernels/cwise_ops_common.h."""
     if y.size != dy.size:
         raise InvalidArgument(
             f"The two arguments to a cwise op must have same number of elements, got {y.size} and {dy.size}"

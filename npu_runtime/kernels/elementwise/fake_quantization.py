@@ -101,7 +101,7 @@ def _gradient_shapes(gradients: Spec, inputs: Spec, low: Spec, high: Spec, /, **
 def fake_quant_vars_gradient(
     gradients: Array, inputs: Array, min: Array, max: Array, /, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Array, ...]:
-    """To the input and, summed, to both ends.  Source: TensorFlow op `FakeQuantWithMinMaxVarsGradient`."""
+    """Gradients by the input and, summed, by both ends.  Source: TensorFlow op `FakeQuantWithMinMaxVarsGradient`."""
     _check_same(gradients, inputs)
     to_input, to_low, to_high = _gradients(gradients, inputs, min, max, num_bits, narrow_range)
     return to_input, np.asarray(to_low.sum(dtype=np.float32)), np.asarray(to_high.sum(dtype=np.float32))
@@ -128,7 +128,7 @@ def fake_quant_channels(inputs: Array, min: Array, max: Array, /, *, num_bits: i
 def fake_quant_channels_gradient(
     gradients: Array, inputs: Array, min: Array, max: Array, /, *, num_bits: int = 8, narrow_range: bool = False
 ) -> tuple[Array, ...]:
-    """To the input and to each channel's ends.  Source: TensorFlow op `FakeQuantWithMinMaxVarsPerChannelGradient`."""
+    """Gradients by the input and by each channel's ends.  Source: TensorFlow op `FakeQuantWithMinMaxVarsPerChannelGradient`."""
     _check_same(gradients, inputs)
     _check_channels(inputs, min, max)
     to_input, *to_ends = _gradients(gradients, inputs, min, max, num_bits, narrow_range)

@@ -22,13 +22,13 @@ _SIGN, _EXPONENT = np.uint32(0x80000000), np.uint32(0x7F800000)
 _SMALLEST_NORMAL = np.uint32(0x38800000)
 """2^-14 as fp32 bits: numbers below it share fp16's smallest step, 2^-24."""
 _TO_MAGIC = np.uint32(13 << 23)
-"""From 2^e to 2^(e+13), whose fp32 neighbours are 2^(e-10) apart, as fp16 numbers of exponent e are."""
+"""Step from 2^e to 2^(e+13), whose fp32 neighbours are 2^(e-10) apart, as fp16 numbers of exponent e are."""
 _LAST_EXPONENT = np.uint32(0x47000000)
 """2^15: numbers of a larger exponent are too large, those of this one may be."""
 _FEW = 2048
 """Elements below which numpy's own conversion is faster."""
 _TOO_LARGE = np.float32(65520)
-"""From here on the nearest number would be 65536, which fp16 has not."""
+"""Least number whose nearest one would be 65536, which fp16 has not."""
 
 
 def to_float16_grid(out: np.ndarray, x: np.ndarray) -> bool:

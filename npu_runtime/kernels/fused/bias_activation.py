@@ -49,7 +49,7 @@ def _elu(block: np.ndarray) -> None:
 
 ACTIVATIONS: dict[str, Callable[[np.ndarray], None]] = {"Relu": _in_tiles(relu), "Relu6": _in_tiles(relu6), "Elu": _elu}
 FUSED = (("BiasAdd",), *[("BiasAdd", name) for name in (*ACTIVATIONS, "LeakyRelu")])
-"""What `fused_ops` may hold here."""
+"""Values of `fused_ops` that are supported here."""
 
 
 def _activation(name: str, leakyrelu_alpha: float) -> Callable[[np.ndarray], None]:

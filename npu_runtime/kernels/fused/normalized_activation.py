@@ -32,7 +32,7 @@ def _leaky_relu(alpha: float) -> Callable[[np.ndarray], None]:
 
 
 ACTIVATIONS = {"Relu": _relu, "Relu6": _relu6}
-"""In place, over a block of lines: one line of the limit is enough, and one call does the whole block."""
+"""Activations in place, over a block of lines: one line of the limit is enough, and one call does the whole block."""
 
 
 MODES = (*ACTIVATIONS, "LeakyRelu")

@@ -86,7 +86,7 @@ class _Doubtful(NamedTuple):
 
 
 def _doubtful(x: np.ndarray, mean: np.ndarray, w: np.ndarray, spread: np.ndarray, variance: np.ndarray) -> _Doubtful | None:
-    """Those of x @ w, if there are any."""
+    """The doubtful columns of x @ w; None where there are none."""
     where = doubtful_columns(w, spread, variance)
     if not len(where):
         return None
@@ -120,7 +120,7 @@ def _shapes(
 
 
 def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
-    """Those of the filter's gradient, the normalisation's and the activation's, as their separate nodes would count."""
+    """Flops of the filter's gradient, the normalisation's and the activation's, as their separate nodes would count."""
     per_element = 14 if attrs.get("activation") else 12
     plain = {"strides": (1, 1, 1, 1)}
     return backprop_flops([inputs[1], inputs[6], inputs[0]], [outputs[3]], plain) + per_element * n_elements(inputs[0])

@@ -114,7 +114,7 @@ def doubtful_columns(w: np.ndarray, spread: np.ndarray, variance: np.ndarray) ->
 
 
 def _variance(x: np.ndarray, w: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Of the columns of x @ w, (K,) float64; doubtful ones are looked at."""
+    """Variance of the columns of x @ w, (K,) float64; that of doubtful columns is computed from the columns themselves."""
     shared = multiply(spread, w, np.empty(w.shape, np.float32))
     variance = np.empty(w.shape[1], np.float32)
     add_up_products(shared, w, variance)
@@ -133,7 +133,7 @@ def _shapes(x: Spec, w: Spec, *others: Spec, **attrs: Any) -> list[Shape]:
 
 
 def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
-    """Those of the convolution, the normalisation and the activation, as their separate nodes would count."""
+    """Flops of the convolution, the normalisation and the activation, as their separate nodes would count."""
     return conv_flops(inputs, outputs, attrs) + (10 if attrs.get("activation") else 8) * n_elements(outputs[0])
 
 

@@ -26,7 +26,7 @@ def _shape(var: Spec, *inputs: Spec, update: str, settings: Mapping[str, Any], t
 
 
 def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
-    """As the single nodes count."""
+    """Flops as the single nodes count."""
     left, right = (spec.known_shape() for spec in inputs[-N_FACTORS:])
     inner, rows = left if attrs["transpose_a"] else left[::-1]
     made: Shape = (rows, right[0 if attrs["transpose_b"] else 1])

@@ -24,7 +24,7 @@ def _shape(var: Spec, *inputs: Spec, update: str, settings: Mapping[str, Any], r
 
 
 def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
-    """As the single nodes count."""
+    """Flops as the single nodes count."""
     region = attrs["region"]
     return DENSE[attrs["update"]].flops * n_elements(Spec(region.shape, "float32")) + float(region.flops)
 

@@ -22,7 +22,7 @@ def _shape(*operands: Spec, count: int) -> Shape:
 
 
 def _flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
-    """As the products and their sum count alone."""
+    """Flops as the products and their sum count alone."""
     count = attrs["count"]
     inner = sum(spec.known_shape()[0] for spec in inputs[:count])
     return (2.0 * inner + count - 1) * n_elements(outputs[0])

@@ -12,7 +12,7 @@ from npu_runtime.kernels.threads.parallel import n_threads, parallel_ranges, scr
 
 ONE = np.float32(1.0)
 HARD_SLOPE, HARD_CENTRE = np.float32(0.2), np.float32(0.5)
-"""Of the hard sigmoid, max(0, min(1, 0.2 x + 0.5)).  Source: Keras, backend.hard_sigmoid."""
+"""Slope and centre of the hard sigmoid, max(0, min(1, 0.2 x + 0.5)).  Source: Keras, backend.hard_sigmoid."""
 
 SMALL_PRODUCT_FLOPS = 1e6
 """Floating-point operations of a product of which choosing the fastest way takes longer than it gains: 10 of 25 microseconds."""
@@ -84,7 +84,7 @@ def tanh_slopes(values: np.ndarray, out: np.ndarray) -> None:
 
 
 def ended_rows(lengths: np.ndarray | None, turns: int) -> list[np.ndarray | None]:
-    """Of each turn the rows whose sequences have ended, (B, 1) of bool; None: none has."""
+    """The rows whose sequences have ended, by turn, (B, 1) of bool; None: none has."""
     if lengths is None:
         return [None] * turns
     shortest = int(lengths.min(initial=turns))

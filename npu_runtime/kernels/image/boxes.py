@@ -92,7 +92,7 @@ def _covers(one: Array, others: Array, iou_threshold: Any) -> Array:
 
 
 def _apart(covers: Array) -> list[int]:
-    """Of boxes, best first, those that no better one of them covers.  covers: (n, n), whether one covers another."""
+    """Boxes that no better one covers, best first.  covers: (n, n), whether one covers another."""
     kept: list[int] = []
     gone = 0
     for box, row in enumerate(np.packbits(covers, axis=1, bitorder="little")):

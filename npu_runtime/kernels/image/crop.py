@@ -231,7 +231,7 @@ def crop_and_resize_grad_boxes(grads: Array, image: Array, boxes: Array, box_ind
 
 
 def _by_ends(gradient: Array, extent: int, n: int) -> tuple[Array, Array]:
-    """(by the low end, by the high end) of samples' gradients (boxes, n)."""
+    """Gradients of a box's two ends, the low and the high one.  gradient: of the samples, (boxes, n)."""
     last = np.float32(extent - 1)
     if n == 1:
         half = (gradient[:, 0] * 0.5) * last

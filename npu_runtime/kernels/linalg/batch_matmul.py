@@ -94,7 +94,7 @@ def _batch_of(x: Sequence[int | None], y: Sequence[int | None]) -> Shape:
 
 
 def leading_axes(x: np.ndarray, y: np.ndarray) -> tuple[int, ...]:
-    """Those of stacks of matrices, broadcast.  Raises: InvalidArgument when they do not go together."""
+    """The leading axes of stacks of matrices, broadcast.  Raises: InvalidArgument when they do not go together."""
     return tuple(n for n in _batch_of(x.shape, y.shape) or () if n is not None)
 
 

@@ -120,7 +120,7 @@ def _diagonal(x: Array, names: Labels) -> tuple[Array, Labels]:
 
 
 def _sum_out(x: Array, names: Labels, needed: set[str]) -> tuple[Array, Labels]:
-    """Without the axes that nobody else needs."""
+    """The operand without the axes that nobody else needs."""
     axes = tuple(axis for axis, name in enumerate(names) if name not in needed)
     if not axes:
         return x, names
@@ -157,7 +157,7 @@ def _arranged(x: Array, names: Labels, batch: Labels, rows: Labels, columns: Lab
 
 
 def _summed_product(a: Array, a_names: Labels, b: Array, b_names: Labels, wanted: Labels) -> tuple[Array, Labels]:
-    """By numpy, which repeats extents of 1."""
+    """The product by numpy, which repeats extents of 1."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys((*a_names, *b_names)))}
     made = np.einsum(a, [numbers[n] for n in a_names], b, [numbers[n] for n in b_names], [numbers[n] for n in wanted])
     return np.asarray(made), wanted

@@ -109,8 +109,8 @@ def cut_panels(w: np.ndarray) -> np.ndarray:
 
 
 def _in_lanes(columns: int) -> int:
-    """As many or more columns: some are computed again, as the last ones beside whole vectors would be summed in an order that
-    depends on the rows beside them, and so on how many threads there are."""
+    """The number of columns up to whole lanes: some are computed again, as the last ones beside whole vectors would be summed in
+    an order that depends on the rows beside them, and so on how many threads there are."""
     return -(-columns // LANES) * LANES
 
 

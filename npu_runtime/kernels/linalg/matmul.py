@@ -83,7 +83,7 @@ def multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue |
 
 
 def _multiply_by_rules(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: Epilogue | None = None) -> np.ndarray:
-    """In pieces that shapes, layouts and what BLAS packs tell."""
+    """Multiplies in pieces that shapes, layouts and what BLAS packs tell."""
     a, b = as_blas_takes_it(a), as_blas_takes_it(b)
     m, n = out.shape
     if m >= FEWEST_NARROW and 0 < b.size * fewest_stacked(m, b) <= SMALL_PRODUCT:
@@ -178,12 +178,13 @@ def leave(block: np.ndarray, columns: slice = ALL) -> None:
 
 
 def _block(extent: int, most: int) -> int:
-    """At least two pieces, of at most `most`, in whole multiples of the widest micro kernel."""
+    """The extent of a piece: of at least two, at most `most`, a whole multiple of the widest micro kernel."""
     return min(most, max(16, -(-extent // 32) * 16))
 
 
 def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
-    """As `_block` with `fixed`, but a piece for each thread where the pieces do not change the result.
+    """The extent of a piece: that of `_block` with `fixed`, but a piece for each thread where the pieces do not change the
+    result.
 
     That is so with OpenBLAS' kernels for AVX-512, which sum in the same order wherever an element of the result is, unless
     a piece is so small that it is not packed.  other: the operand that all pieces share.  most: for each thread; None: no limit.

@@ -22,9 +22,9 @@ _ON_ONE_THREAD: dict[str, Multiply] = {
 }  # fmt: skip
 _WHOLE, _ROWS, _COLUMNS = "whole", "rows", "columns"
 _PARTS = (_WHOLE, _ROWS, _COLUMNS)
-"""What a thread gets: the whole product, or one piece each of its rows or columns."""
+"""Work of a thread: the whole product, or one piece each of its rows or columns."""
 WAYS = {f"{parts} {name}": (parts, by) for parts in _PARTS for name, by in _ON_ONE_THREAD.items()}
-"""By the names that a bank knows them by."""
+"""Ways of a product, by the names that a bank knows them by."""
 LEAST = 500_000
 """Multiplications of the smallest product that a tuner is asked about: 10 us, of which asking takes two."""
 _LANES = 16

@@ -135,7 +135,7 @@ def normalize(
 
 @lru_cache(maxsize=1024)
 def check_channels(shape: tuple[int, ...], data_format: str, names: tuple[str, ...], *vectors: tuple[int, ...]) -> None:
-    """That x of a shape and vectors of these belong together. Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
+    """Checks that x of a shape and vectors of these belong together.  Source: TensorFlow core/kernels/fused_batch_norm_op.cc."""
     rank = 5 if data_format in ("NDHWC", "NCDHW") else 4
     if len(shape) != rank:
         raise InvalidArgument(f"input must be {rank}-dimensional: {shape_text(shape)}")

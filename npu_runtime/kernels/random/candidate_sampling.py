@@ -153,7 +153,7 @@ def _hits_shape(true_classes: Spec, sampled_candidates: Spec, /, **attrs: Any) -
 
 @kernel("ComputeAccidentalHits", unit="vector", shape=_hits_shape, ignores=("seed", "seed2"))
 def compute_accidental_hits(true_classes: np.ndarray, sampled_candidates: np.ndarray, /, *, num_true: int) -> Sample:
-    """Which candidates are true classes.
+    """Sampled candidates that are true classes.
 
     true_classes: (B, num_true) int64.  sampled_candidates: (S,) int64.
     Returns: for each hit its row (n,) int32, its place among the candidates (n,) int64, the lowest fp32 (n,).

@@ -24,7 +24,7 @@ _LOW = (1 << 64) - 1
 _MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 """The multipliers of Philox 4x32.  Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3 (2011)."""
 _WEYL = 0x9E3779B9, 0xBB67AE85
-"""What a round adds to the key of Philox 4x32: the golden ratio, and the square root of 3 less 1, as fractions of 2^32.
+"""Increments of the key of Philox 4x32 in each round: the golden ratio, and the square root of 3 less 1, as fractions of 2^32.
 Source: as above."""
 TILE = 65536
 """Blocks of four numbers computed at once. With fewer, two threads wait for each other between the calls of numpy."""

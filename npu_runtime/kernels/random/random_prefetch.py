@@ -18,7 +18,7 @@ MOST_CALLS = 64
 MOST_BLOCKS = 2048
 """Blocks of random words of all calls that are made together."""
 GROWTH = 4
-"""How many times as many calls are made as the last time. A node that runs once, as an initialiser does, makes nothing for
+"""Factor by which more calls are made ahead than the last time. A node that runs once, as an initialiser does, makes nothing for
 later."""
 
 

@@ -27,7 +27,7 @@ def _size_shape(arr: Spec, size: Spec, /, *others: Spec, **attrs: Any) -> Shape:
 
 @kernel("Bincount", unit="vector", shape=_size_shape, dtypes={"T": COUNTED}, estimate=per_input_element(1))
 def bincount(arr: Array, size: Array, weights: Array, /) -> Array:
-    """How often each number below size is in arr, or the sum of its weights: (size,) of the weights' dtype.
+    """Number of occurrences in arr of each number below size, or the sum of its weights: (size,) of the weights' dtype.
 
     weights: as many as arr has, or none, which means 1 each. Numbers of size and more are left out.
     Raises: InvalidArgument for a negative number.  Source: TensorFlow op `Bincount`.
@@ -96,7 +96,7 @@ def _bins_shape(values: Spec, value_range: Spec, nbins: Spec, /, **attrs: Any) -
         estimate=per_input_element(3),
         ranks={"nbins": 0})  # fmt: skip
 def histogram_fixed_width(values: Array, value_range: Array, nbins: Array, /, *, dtype: str = "int32") -> Array:
-    """How many values are in each of nbins equal parts of the range; what is outside counts in the first or last.
+    """Number of values in each of nbins equal parts of the range. A value outside counts in the first or last.
 
     Raises: InvalidArgument for an empty range, no bins or a NaN.  Source: TensorFlow op `HistogramFixedWidth`.
     """
@@ -118,7 +118,7 @@ def histogram_fixed_width(values: Array, value_range: Array, nbins: Array, /, *,
 
 @kernel("Bucketize", unit="vector", shape=same_as(0), dtypes=COUNTED, estimate=per_input_element(5))
 def bucketize(input: Array, /, *, boundaries: Sequence[float]) -> Array:
-    """How many of the rising boundaries are not above each value: int32.  Source: TensorFlow op `Bucketize`."""
+    """Number of the rising boundaries that are not above each value: int32.  Source: TensorFlow op `Bucketize`."""
     if any(b < a for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgument("Expected sorted boundaries")
     return np.searchsorted(np.array(boundaries, np.float32), input.astype(np.float32), side="right").astype(np.int32)

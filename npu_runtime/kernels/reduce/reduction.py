@@ -261,7 +261,7 @@ ARG_MIN_TYPES = {"T": dt.ALL, "Tidx": dt.INDICES, "output_type": dt.INDICES}
 
 @kernel("ArgMax", unit="vector", shape=_arg_shape, dtypes=ARG_MAX_TYPES, estimate=reduction_flops(0), ranks={"dimension": 0})
 def arg_max(x: np.ndarray, dimension: np.ndarray, /, *, output_type: str = "int64") -> np.ndarray:
-    """Where along one axis the largest element is: the first of equal ones; NaN is never it.
+    """Index of the largest element along one axis: the first of equal ones; NaN is never it.
 
     Raises: InvalidArgument for an axis without elements.  Source: TensorFlow op `ArgMax`, Eigen's ArgMaxTupleReducer.
     """
@@ -270,7 +270,7 @@ def arg_max(x: np.ndarray, dimension: np.ndarray, /, *, output_type: str = "int6
 
 @kernel("ArgMin", unit="vector", shape=_arg_shape, dtypes=ARG_MIN_TYPES, estimate=reduction_flops(0), ranks={"dimension": 0})
 def arg_min(x: np.ndarray, dimension: np.ndarray, /, *, output_type: str = "int64") -> np.ndarray:
-    """Where along one axis the smallest element is: the first of equal ones; NaN is never it.
+    """Index of the smallest element along one axis: the first of equal ones; NaN is never it.
 
     Raises: InvalidArgument for an axis without elements.  Source: TensorFlow op `ArgMin`, Eigen's ArgMinTupleReducer.
     """

@@ -190,7 +190,7 @@ DIVISORS: dict[str, Callable[[Array], Array]] = {
     "Mean": lambda counts: np.maximum(counts, 1),
     "SqrtN": lambda counts: np.sqrt(np.maximum(counts, 1)),
 }
-"""What a segment's sum is divided by, from its number of rows."""
+"""Divisor of a segment's sum, from its number of rows."""
 
 
 def _register_sparse(name: str) -> None:

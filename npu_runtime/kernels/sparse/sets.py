@@ -87,7 +87,7 @@ def dense_to_dense(set1: Array, set2: Array, /, *, set_operation: str) -> Sparse
 
 @kernel("DenseToSparseSetOperation", **_FIXED)
 def dense_to_sparse(set1: Array, indices: Array, values: Array, shape: Array, /, *, set_operation: str) -> Sparse:
-    """As dense to dense, the second operand sparse.  Source: TensorFlow op `DenseToSparseSetOperation`."""
+    """The set operation of a dense operand and a sparse one.  Source: TensorFlow op `DenseToSparseSetOperation`."""
     return _combined(_of_dense(set1), _of_sparse(indices, values, shape), str(set_operation))
 
 
@@ -95,7 +95,7 @@ def dense_to_sparse(set1: Array, indices: Array, values: Array, shape: Array, /,
 def sparse_to_sparse(
     indices1: Array, values1: Array, shape1: Array, indices2: Array, values2: Array, shape2: Array, /, *, set_operation: str
 ) -> Sparse:
-    """As dense to dense, both operands sparse.  Source: TensorFlow op `SparseToSparseSetOperation`."""
+    """The set operation of two sparse operands.  Source: TensorFlow op `SparseToSparseSetOperation`."""
     return _combined(_of_sparse(indices1, values1, shape1), _of_sparse(indices2, values2, shape2), str(set_operation))
 
 
@@ -105,7 +105,7 @@ def _size_shape(indices: Spec, values: Spec, shape: Spec, /, **attrs: Any) -> Sh
 
 @kernel("SetSize", unit="vector", shape=_size_shape, dtypes=MEMBERS, ignores=["validate_indices"], refuse=_refuse)
 def set_size(indices: Array, values: Array, shape: Array, /) -> Array:
-    """How many different members each row has: (...) int32.  Source: TensorFlow op `SetSize`."""
+    """Number of different members of each row: (...) int32.  Source: TensorFlow op `SetSize`."""
     rows, members, groups = _of_sparse(indices, values, shape)
     different = np.unique(np.stack([rows, members.astype(np.int64)], axis=1), axis=0)[:, 0]
     return np.bincount(different, minlength=int(np.prod(groups))).astype(np.int32).reshape(groups)

@@ -30,7 +30,7 @@ def _rank_of(shape: Spec) -> int | None:
 
 
 def places_of(*parts: Array) -> list[Array]:
-    """For coordinates (n, rank) each a number (n,), in their row-major order over all parts, wherever they lie.
+    """Numbers (n,) of coordinates (n, rank), in their row-major order over all parts, wherever they lie.
 
     Most of TensorFlow's sparse ops compare coordinates and do not look at the shape.
     """
@@ -74,7 +74,7 @@ def _reordered_shape(indices: Spec, values: Spec, shape: Spec, /) -> list[Shape]
 
 @kernel("SparseReorder", unit="memory", shape=_reordered_shape, ranks=SPARSE)
 def sparse_reorder(indices: Array, values: Array, shape: Array, /) -> tuple[Array, Array]:
-    """In row-major order.  Source: TensorFlow op `SparseReorder`."""
+    """The entries in row-major order.  Source: TensorFlow op `SparseReorder`."""
     require_rows(indices, values)
     require_extents(indices, shape=shape)
     order = np.argsort(places_of(indices)[0], kind="stable")
@@ -144,7 +144,7 @@ def _slice_shape(indices: Spec, values: Spec, shape: Spec, start: Spec, size: Sp
 
 @kernel("SparseSlice", unit="memory", shape=_slice_shape, ranks={**SPARSE, "start": 1, "size": 1})
 def sparse_slice(indices: Array, values: Array, shape: Array, start: Array, size: Array, /) -> tuple[Array, Array, Array]:
-    """What lies inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
+    """The entries inside a box, counted from its corner.  start, size: (rank,).  Source: TensorFlow op `SparseSlice`."""
     require_extents(indices, shape=shape, start=start, size=size)
     is_inside = ((indices >= start) & (indices < start + size)).all(axis=1)
     return indices[is_inside] - start, values[is_inside], np.maximum(np.minimum(size, shape - start), 0)
@@ -197,7 +197,7 @@ def _union(a_indices: Array, b_indices: Array) -> tuple[Array, Array, Array]:
 
 
 def _merged(a: list[int], b: list[int]) -> tuple[Array, Array]:
-    """Of two lists that do not rise: the smaller of both heads is next, and equal heads are one, as TensorFlow goes.
+    """The merge of two lists that do not rise: the smaller of both heads is next, and equal heads are one, as TensorFlow goes.
 
     Returns: where each result comes from, and the result that each entry of a and of b goes into.
     """

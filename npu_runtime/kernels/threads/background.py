@@ -27,7 +27,7 @@ class Background:
         """Whether the call has ended, by a return or by an error."""
         self._section: parallel.Helped | None = None
         self._offered: SimpleQueue[parallel.Helped | None] | None = None
-        """Where a thread waits for sections of this call, and for None at its end; None while nobody waits."""
+        """Queue from which a waiting thread takes sections of this call, and None at its end. It is None while nobody waits."""
 
     def share(self, section: parallel.Helped | None) -> None:
         """A section begins, or has ended: see `parallel.Call`."""
@@ -78,7 +78,7 @@ class Background:
 
 
 def begin(function: Callable[[], object]) -> Background:
-    """Have `function()` called on a worker, side by side with what this thread does next."""
+    """Call `function()` on a worker, side by side with what this thread does next."""
     background = Background(function)
     parallel.offer(background)
     return background

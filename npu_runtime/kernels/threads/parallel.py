@@ -44,7 +44,7 @@ def blas_architecture() -> str:
 
 
 def processor_vendor() -> str:
-    """As the processor names its maker, "AuthenticAMD" or "GenuineIntel"; "" where Linux does not tell."""
+    """The name of the processor's maker, "AuthenticAMD" or "GenuineIntel"; "" where Linux does not tell."""
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
     except OSError:
@@ -132,12 +132,12 @@ class _Thread(threading.local):
     n_sections = 0
     """Ranges shared with others."""
     call: Call | None = None
-    """What this thread, a worker, has been given as a whole."""
+    """The call that this thread, a worker, runs as a whole."""
 
     def __init__(self) -> None:
         self.scratch: dict[str, np.ndarray] = {}
         self.views: dict[str, np.ndarray] = {}
-        """What was last asked for under each name: tiles of one size follow each other."""
+        """The last view by name: tiles of one size follow each other."""
 
 
 _thread = _Thread()
@@ -165,7 +165,7 @@ class _Pool:
             call.share(None)
 
     def offer(self, work: Helped) -> None:
-        """For the next worker that is free, if there are workers."""
+        """Give work to the next worker that is free, if there are workers."""
         if self.n_threads > 1:
             self._jobs.put(work)
 
@@ -186,7 +186,7 @@ _pool_lock = threading.Lock()
 
 
 def _forget_pool() -> None:
-    """In the child of a fork: threads do not survive it, and a lock may be held by one of them."""
+    """Forget the workers in the child of a fork: threads do not survive it, and a lock may be held by one of them."""
     global _pool, _pool_lock, _thread
     _pool, _pool_lock, _thread = None, threading.Lock(), _Thread()
 
@@ -203,7 +203,7 @@ def _current_pool() -> _Pool:
 
 
 def _n_processors() -> int:
-    """Those this process may use; systems without affinity count them all."""
+    """Number of processors that this process may use; systems without affinity count them all."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -272,7 +272,7 @@ def offer(work: Helped) -> None:
 
 @contextmanager
 def working_for(call: Call) -> Iterator[None]:
-    """This thread, a worker, is at a call that another thread may be waiting for."""
+    """Note that this thread, a worker, is at a call that another thread may be waiting for."""
     _thread.call = call
     try:
         yield

@@ -44,7 +44,7 @@ class _Lines(NamedTuple):
     shape: tuple[int, int]
     blocks: tuple[slice, ...]
     parts: np.ndarray
-    """Of the sums of all blocks and pixels of a line in what is returned: 1 / divisor each."""
+    """Weights of the sums of all blocks and pixels of a line in the result: 1 / divisor each."""
 
 
 @lru_cache(maxsize=1024)

@@ -171,7 +171,7 @@ class _Updates:
         self._weights = None if weights is None else weights[order, None]
 
     def rows(self, places: np.ndarray | slice, out: np.ndarray) -> np.ndarray:
-        """Those at some places in that order."""
+        """The rows at some places, in that order."""
         self._source.take(self._picks[places], axis=0, out=out, mode="clip")
         return out if self._weights is None else np.multiply(out, self._weights[places], out=out)
 

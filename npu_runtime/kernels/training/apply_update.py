@@ -31,7 +31,7 @@ SERIAL_FLOPS = 800_000
 Made = Callable[[int, int], np.ndarray]
 """made(start, stop) gives these elements of a gradient, valid until the thread's next call."""
 POSITIVE, NOT_NEGATIVE, NOT_POSITIVE = "positive", "non-negative", "non-positive"
-"""What TensorFlow asks of some scalars."""
+"""Conditions that TensorFlow puts on some scalars."""
 _HOLDS: dict[str, Callable[[Any], Any]] = {
     POSITIVE: lambda x: x > 0, NOT_NEGATIVE: lambda x: x >= 0, NOT_POSITIVE: lambda x: x <= 0,
 }  # fmt: skip
@@ -208,7 +208,7 @@ def _update_all(
     layout: _Layout, formula: Formula, arguments: list[Any], attrs: Mapping[str, Any], serial: int = 0, made: Made | None = None,
     row: int = 1,
 ) -> None:  # fmt: skip
-    """In tiles over the worker threads if there are more than `serial` elements.
+    """Updates in tiles over the worker threads if there are more than `serial` elements.
 
     made: the gradient, else it is an argument.  row: a tile is a multiple of so many elements.
     """

@@ -15,7 +15,7 @@ FOLLOWING = {**PROXIMAL, "lr_power": NOT_POSITIVE}
 def momentum(
     var: Array, accum: Array, lr: Scalar, grad: Array, indices: Array, momentum: Scalar, /, *, use_nesterov: bool = False
 ) -> None:
-    """As ApplyMomentum."""
+    """The update of ApplyMomentum."""
     optimizer.momentum(var, accum, lr, grad, momentum, use_nesterov=use_nesterov)
 
 
@@ -23,13 +23,13 @@ def momentum(
 def keras_momentum(
     var: Array, accum: Array, lr: Scalar, grad: Array, indices: Array, momentum: Scalar, /, *, use_nesterov: bool = False
 ) -> None:
-    """As ResourceApplyKerasMomentum."""
+    """The update of ResourceApplyKerasMomentum."""
     optimizer.keras_momentum(var, accum, lr, grad, momentum, use_nesterov=use_nesterov)
 
 
 @sparse("Adagrad", 1, 5, looks_first=True)
 def adagrad(var: Array, accum: Array, lr: Scalar, grad: Array, indices: Array, /, *, update_slots: bool = True) -> None:
-    """As ApplyAdagrad."""
+    """The update of ApplyAdagrad."""
     optimizer.adagrad(var, accum, lr, grad, update_slots=update_slots)
 
 
@@ -37,7 +37,7 @@ def adagrad(var: Array, accum: Array, lr: Scalar, grad: Array, indices: Array, /
 def adagrad_v2(
     var: Array, accum: Array, lr: Scalar, epsilon: Scalar, grad: Array, indices: Array, /, *, update_slots: bool = True
 ) -> None:
-    """As ApplyAdagradV2."""
+    """The update of ApplyAdagradV2."""
     optimizer.adagrad_v2(var, accum, lr, epsilon, grad, update_slots=update_slots)
 
 
@@ -46,7 +46,7 @@ def adagrad_da(
     var: Array, gradient_accumulator: Array, gradient_squared_accumulator: Array, grad: Array, indices: Array, lr: Scalar,
     l1: Scalar, l2: Scalar, global_step: Scalar, /,
 ) -> None:  # fmt: skip
-    """As ApplyAdagradDA."""
+    """The update of ApplyAdagradDA."""
     optimizer.adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step)
 
 
@@ -55,7 +55,7 @@ def adadelta(
     var: Array, accum: Array, accum_update: Array, lr: Scalar, rho: Scalar, epsilon: Scalar, grad: Array,
     indices: Array, /,
 ) -> None:  # fmt: skip
-    """As ApplyAdadelta."""
+    """The update of ApplyAdadelta."""
     optimizer.adadelta(var, accum, accum_update, lr, rho, epsilon, grad)
 
 
@@ -93,13 +93,13 @@ def _descend(var: Array, mom: Array, grad: Array, square: Array, lr: Scalar, mom
 
 @sparse("ProximalGradientDescent", 0, 8, dtypes=WIDE)
 def proximal_gradient_descent(var: Array, alpha: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /) -> None:
-    """As ApplyProximalGradientDescent."""
+    """The update of ApplyProximalGradientDescent."""
     optimizer.proximal_gradient_descent(var, alpha, l1, l2, grad)
 
 
 @sparse("ProximalAdagrad", 1, 12, dtypes=WIDE, bounds=PROXIMAL)
 def proximal_adagrad(var: Array, accum: Array, lr: Scalar, l1: Scalar, l2: Scalar, grad: Array, indices: Array, /) -> None:
-    """As ApplyProximalAdagrad."""
+    """The update of ApplyProximalAdagrad."""
     optimizer.proximal_adagrad(var, accum, lr, l1, l2, grad)
 
 
@@ -108,7 +108,7 @@ def ftrl(
     var: Array, accum: Array, linear: Array, grad: Array, indices: Array, lr: Scalar, l1: Scalar, l2: Scalar,
     lr_power: Scalar, /, *, multiply_linear_by_lr: bool = False,
 ) -> None:  # fmt: skip
-    """As ApplyFtrl."""
+    """The update of ApplyFtrl."""
     optimizer.follow(var, accum, linear, grad, grad, lr, l1, l2, lr_power, multiply_linear_by_lr)
 
 
@@ -117,6 +117,6 @@ def ftrl_v2(
     var: Array, accum: Array, linear: Array, grad: Array, indices: Array, lr: Scalar, l1: Scalar, l2: Scalar,
     l2_shrinkage: Scalar, lr_power: Scalar, /, *, multiply_linear_by_lr: bool = False,
 ) -> None:  # fmt: skip
-    """As ApplyFtrlV2."""
+    """The update of ApplyFtrlV2."""
     shifted = grad + grad.dtype.type(2) * l2_shrinkage * var
     optimizer.follow(var, accum, linear, grad, shifted, lr, l1, l2, lr_power, multiply_linear_by_lr)

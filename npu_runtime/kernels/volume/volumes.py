@@ -33,7 +33,7 @@ class VolumeLayout:
 
     @staticmethod
     def of(strides: Sequence[int], padding: str, data_format: str, dilations: Sequence[int] = (1,) * 5) -> VolumeLayout:
-        """From a node's attributes. Raises: InvalidArgument for strides or dilations of batch or channels."""
+        """The layout by a node's attributes.  Raises: InvalidArgument for strides or dilations of batch or channels."""
         is_first = data_format == "NCDHW"
         spatial = slice(2, 5) if is_first else slice(1, 4)
         for name, values in (("strides", strides), ("dilations", dilations)):
@@ -170,7 +170,7 @@ def _check_gradient(dy: Array, batch: int, axes: Sequence[Axis], filters: int) -
 
 
 def _backprop_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[str, Any]) -> float:
-    """As the convolution itself."""
+    """Flops as of the convolution itself."""
     is_by_input = inputs[0].rank == 1
     weights = inputs[1] if is_by_input else outputs[0]
     return 2.0 * math.prod(inputs[2].known_shape()) * math.prod(weights.known_shape()[:4])

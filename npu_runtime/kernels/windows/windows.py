@@ -166,7 +166,7 @@ class Layout:
         strides: Sequence[int], padding: str, data_format: str, dilations: Sequence[int] = (1, 1, 1, 1),
         explicit_paddings: Sequence[int] = (),
     ) -> Layout:  # fmt: skip
-        """From the attributes of a node. Raises: InvalidArgument for strides or dilations of batch or channels."""
+        """The layout by the attributes of a node.  Raises: InvalidArgument for strides or dilations of batch or channels."""
         return _layout(tuple(strides), padding, data_format, tuple(dilations), tuple(explicit_paddings))
 
     def axes(self, extents: Sequence[int], kernel: Sequence[int]) -> tuple[Axis, Axis]:

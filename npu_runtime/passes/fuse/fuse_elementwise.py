@@ -35,7 +35,7 @@ from npu_runtime.passes.base import graph_pass
 SMALLEST = 32768
 """Elements of a value from which on keeping it in cache repays the region's own bookkeeping."""
 UPDATES: dict[str, Body | None] = {"Assign": None, "AssignAdd": OneUfunc(np.add), "AssignSub": OneUfunc(np.subtract)}
-"""What an update does with the variable and the value; None: the value is what it is set to."""
+"""Function of the variable and the value that each update stores; None where it stores the value itself."""
 _TYPES = frozenset({"float32", "bool"})
 
 

@@ -333,7 +333,8 @@ class _Fusion:
         node.outputs = [Spec(shape, "float32") for shape in shapes]
 
     def _note_origins(self, node: Node, n_outputs: int) -> None:
-        """Its first output is the whole sequence; of the others no node of the user's graph has the value."""
+        """Notes the origins of a kernel. Its first output is the whole sequence; no node of the user's graph has the value of the
+        others."""
         loop = self.backward if self.backward is not None and node is self.backward.node else self.forward
         node.members = tuple(one.name for one in loop.body if one.op != LOOP_INPUT)
         gathered = self.gathered.get((self.written, False) if loop is self.forward else (self.read, True))
@@ -341,7 +342,7 @@ class _Fusion:
         node.origins = {0: first, **dict.fromkeys(range(1, n_outputs))}
 
     def _rewire(self, moved: Mapping[Value, Value]) -> None:
-        """Have every node read the outputs of the kernels."""
+        """Makes every node read the outputs of the kernels."""
         for node in self.graph:
             node.inputs = [moved.get(value, value) for value in node.inputs]
         self.graph.fetches = [moved.get(value, value) for value in self.graph.fetches]

@@ -25,9 +25,10 @@ _SERVING = frozenset({
 })  # fmt: skip
 """Ops that only hand values on."""
 _COMPARISONS = frozenset({"Greater", "GreaterEqual", "Less", "LessEqual"})
-"""How the gradients of Minimum and Maximum ask which operand was taken. Source: TensorFlow's math_grad.py."""
+"""Comparisons by which the gradients of Minimum and Maximum find the operand that was taken. Source: TensorFlow's
+math_grad.py."""
 _BOUNDING = frozenset({"Maximum", "Minimum"})
-"""How the hard sigmoid of the forward loop is bounded."""
+"""Ops that bound the hard sigmoid of the forward loop."""
 _HARD_BOUNDS = (0.0, 1.0)
 """The bounds of the hard sigmoid."""
 

@@ -28,15 +28,15 @@ TURNS_TRIED = (3, 4)
 LONGEST = 6
 """The length of a row that goes on behind each turn that is tried, in turns."""
 SCALES = (1.0, 1e3, 1e-2, 1.0)
-"""What the gradients of each trial are multiplied by: a change of large or of small ones alone is seen too. The steps are far
-apart for any change of use, and stay where fp32 loses nothing."""
+"""Factors on the gradients of each trial: a change of large or of small ones alone is seen too. The steps are far apart for any
+change of use, and stay where fp32 loses nothing."""
 SPREAD = np.float32(3.0)
 """The standard deviation of sums is about so large that the hard sigmoid, which bends at -2.5 and 2.5, is tried on all sides."""
 TOLERANCE = 2e-4
 """The largest difference, as a share of the largest result. In fp32 a sum of a thousand products is off by less than 1e-5 of it,
 and a change of the cell that means anything by more than 1e-3."""
 ROUNDING = float(np.finfo(np.float32).eps)
-"""What a sum may be off by, as a share of it, where a small growth is told from a large sum: one unit of fp32's last place."""
+"""Largest error of a sum, as a share of it, where a small growth is told from a large sum: one unit of fp32's last place."""
 FEWEST_ELEMENTS, FEWEST_TRIALS, MOST_TRIALS = 256, 3, 4
 """Elements of a state of which fewer trials are enough, one of each scale, and the number of trials where there are fewer."""
 ANALYTIC = frozenset({
@@ -65,7 +65,7 @@ class Draw:
         self.first_length = 1 if seed == MOST_TRIALS - 1 else LONGEST
 
     def floats(self, shape: tuple[int, ...]) -> np.ndarray:
-        """Of a state, an input or a gradient."""
+        """Random elements of a state, an input or a gradient."""
         return self.random.uniform(-1.0, 1.0, shape).astype(np.float32)
 
     def weight(self, shape: tuple[int, ...]) -> np.ndarray:
@@ -73,7 +73,7 @@ class Draw:
         return self.floats(shape) * (SPREAD / np.float32(np.sqrt(max(fan_in, 1))))
 
     def whole(self, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-        """As lengths are: the first row goes on in all trials but the last, the last of several has ended."""
+        """Whole numbers as lengths are: the first row goes on in all trials but the last, the last of several has ended."""
         made = self.random.integers(1, LONGEST, shape)
         if made.ndim == 1 and made.size:
             made[-1], made[0] = 1, self.first_length

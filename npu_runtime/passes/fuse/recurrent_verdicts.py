@@ -30,7 +30,7 @@ _current: ContextVar[Verdicts | None] = ContextVar("recurrent_verdicts", default
 
 
 def verdicts() -> Verdicts | None:
-    """Those of this thread's compilations; None where each tries its loops anew."""
+    """Verdicts of this thread's compilations; None where each tries its loops anew."""
     return _current.get()
 
 

@@ -47,10 +47,10 @@ def host_reads_first(graph: Graph, groups: DisjointSets) -> int:
 
 
 def _keep_order(graph: Graph, stretch: Stretch) -> int:
-    """Have each node that touches a variable come behind those before it, unless edges see to that already."""
+    """Adds control edges that keep the program order of nodes that touch a variable, unless other edges do so already."""
     bits = {name: 1 << i for i, name in enumerate({**stretch.looks, **stretch.writes})}
     before: dict[str, int] = {}
-    """By name, the bits of what comes before it."""
+    """Bits of the nodes before each node, by its name."""
     users: dict[Key, _Users] = {}
     n_edges = 0
     for node in stretch.ordered():
@@ -76,7 +76,7 @@ class _Users:
     """Since the last writer."""
 
     def before(self, name: str, is_writer: bool) -> list[str]:
-        """Those that have to come before a node, which is noted."""
+        """The nodes that have to come before a node, which is noted."""
         found = [*self.writer, *self.lookers] if is_writer else list(self.writer)
         if is_writer:
             self.writer, self.lookers = [name], []

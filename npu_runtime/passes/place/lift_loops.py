@@ -59,7 +59,7 @@ def _lift(graph: Graph, frame: str, names: list[str]) -> None:
 
 
 def _settle(loop: Loop) -> None:
-    """After inner loops have become nodes: which of them belong to the body, and what must run in any case."""
+    """Settles a loop after inner loops have become nodes: which of them belong to the body, and what must run in any case."""
     graph = loop.graph
     inner = [n.name for n in graph if n.op == WHILE and any(m.name in loop.body for m in n.attrs["loop"].graph)]
     loop.body = frozenset([*(name for name in loop.body if name in graph), *inner])

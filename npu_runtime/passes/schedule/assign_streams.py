@@ -128,7 +128,7 @@ def remark(plan: StreamPlan, node: Node) -> str:
 
 
 def describe(plan: StreamPlan) -> dict[str, Any]:
-    """For the run log: nodes by engine, subgraphs, streams and events."""
+    """Figures for the run log: nodes by engine, subgraphs, streams and events."""
     counts: dict[str, int] = {}
     for engine in plan.engines.values():
         counts[engine] = counts.get(engine, 0) + 1

@@ -33,7 +33,7 @@ def leave_out_sources(order: Sequence[Item], parts: Partition) -> list[Item]:
 
 
 def condition_before_body(order: Sequence[Item], loop: Loop) -> list[Item]:
-    """Of an iteration: what the last test needs too, then what runs only when it holds."""
+    """The steps of an iteration: those that the last test needs too, then those that run only when it holds."""
     return sorted(order, key=lambda item: isinstance(item, Node) and item.name in loop.body)
 
 

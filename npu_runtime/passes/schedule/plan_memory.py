@@ -136,7 +136,7 @@ class _Arena:
         return self._grow(n_bytes)
 
     def _grow(self, n_bytes: int) -> int:
-        """At the end of the arena, in a last free block as far as it reaches."""
+        """Allocates at the end of the arena, in a last free block as far as it reaches."""
         start = self.size
         if self.free and sum(self.free[-1]) == self.size:
             start = self.free.pop()[0]

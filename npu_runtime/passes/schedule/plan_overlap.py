@@ -89,7 +89,7 @@ def _draws(node: Node, made: Kernel) -> bool:
 
 
 def _before(graph: Graph, order: Sequence[Item]) -> list[frozenset[int]]:
-    """By position, the steps that the one there waits for; a node that is no step, as a constant, hands on what it waits for."""
+    """The steps that each step waits for, by position; a node that is no step, as a constant, hands on what it waits for."""
     steps = {name: frozenset([i]) for i, item in enumerate(order) for name in _names(item)}
     for node in topological([node for node in graph if node.name not in steps]):  # each cycle has a step in it
         steps[node.name] = _union(steps, [node])
@@ -105,7 +105,7 @@ def _names(item: Item) -> tuple[str, ...]:
 
 
 def _after(before: Sequence[frozenset[int]], touches: VariableAccesses) -> list[frozenset[int]]:
-    """By position, the steps that wait for the one there.
+    """The steps that wait for each step, by position.
 
     Of those that touch the same variables only the first is among them: none of them is ever moved, so it stays the first.
     """
@@ -139,7 +139,7 @@ def _begun_early(steps: Sequence[_Step]) -> list[int]:
 
 
 def _first_needed(steps: Sequence[_Step], begun: Sequence[int]) -> list[int]:
-    """By position in the order `begun`, the first step that waits for the one there; the length of the order if none does."""
+    """The first step that waits for each, by position in the order `begun`; the length of the order if none does."""
     position = {i: new for new, i in enumerate(begun)}
     return [min((position[later] for later in steps[i].after), default=len(begun)) for i in begun]
 
@@ -194,7 +194,7 @@ class _Clocks:
             self.open = [one for one in self.open if one.name not in self.ends]
 
     def _move(self, seconds: float) -> None:
-        """From the worker to the main thread."""
+        """Moves time from the worker to the main thread."""
         self.main += seconds
         self.worker -= seconds
         for one in self.open:

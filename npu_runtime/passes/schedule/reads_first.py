@@ -25,7 +25,7 @@ from npu_runtime.graph.ops import MERGES, PASSING, SWITCHES, HostCall, Item, Key
 from npu_runtime.graph.order import followers, predecessors, reached, topological
 
 FORWARDED = PASSING - SWITCHES - MERGES
-"""What is gone, as a rule, when a graph runs."""
+"""Ops that, as a rule, no longer exist when a graph runs."""
 
 
 def reads_first(graph: Graph, order: Sequence[Item]) -> list[Item]:
@@ -55,10 +55,10 @@ class Stretch:
         self._soon = soon
         self.nodes: list[Node] = []
         self.looks: dict[str, frozenset[Key]] = {}
-        """By name, the variables whose content a node takes in."""
+        """Variables whose content a node takes in, by its name."""
         self.writes: dict[str, frozenset[Key]] = {}
         self.latest: dict[str, int] = {}
-        """By name, how many nodes run one after another up to this one."""
+        """Number of nodes that run one after another up to each node, by its name."""
         self.soonest: dict[str, int] = {}
         """The same where the shortest way to a Merge is the one that is alive."""
 

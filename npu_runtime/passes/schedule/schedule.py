@@ -26,7 +26,7 @@ class Schedule:
     bodies: dict[str, Schedule] = field(default_factory=dict)
 
     def text(self) -> str:
-        """For people to read: a step a line, with what it runs beside, then places in the arena."""
+        """The schedule for people to read: a step a line, with what it runs beside, then places in the arena."""
         lines = [f"{position}: {_name(item)}{self._beside(item)}" for position, item in enumerate(self.order)]
         for name, body in self.bodies.items():
             lines += ["", f"iteration of {name}", *("    " + line for line in body.text().splitlines())]

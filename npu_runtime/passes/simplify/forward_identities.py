@@ -32,7 +32,8 @@ def forward_identities(graph: Graph) -> int:
 
 
 def _in_its_place(graph: Graph) -> dict[str, Node]:
-    """By name of an Identity that waits for others: the update or sum that alone reads it, where nobody waits for it itself."""
+    """The node that may wait in the place of an Identity, by the Identity's name: the update or sum that alone reads it, where
+    nobody waits for it itself."""
     waited_for = graph.waited_for()
     found: dict[str, Node] = {}
     for value, readers in graph.consumers().items():

@@ -36,7 +36,7 @@ class LoopShapes:
         self._graph, self._fold = graph, fold
         self._n_writers = _writers(graph) if any(node.op == WHILE for node in graph) else Counter[Value]()
         self._written: dict[Value, Spec] = {}
-        """What the one writer of a stack or an array puts there."""
+        """Spec of the elements that the one writer of a stack or an array stores there."""
 
     def infer(self, node: Node) -> None:
         """Sharpen the specs of what comes into a loop, of what it takes from stacks, and of its results."""

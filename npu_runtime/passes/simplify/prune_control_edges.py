@@ -26,7 +26,7 @@ def prune_control_edges(graph: Graph) -> int:
     conditional = conditional_nodes(graph)
     hosts = [node.name for node in graph if node.host_reason is not None]
     before = {name: 1 << number for number, name in enumerate(hosts)}
-    """By node: a bit for each node whose place in the order counts and that comes before it, itself included."""
+    """Nodes before each node, by its name: a bit for each whose place in the order counts, itself included."""
     n_bits = len(before)
     dropped = 0
     for node in topological([node for node in graph if node.host_reason is None]):

@@ -99,7 +99,7 @@ def _run_alone(one: Drawn) -> Expected:
 
 
 def _as_op_error(error: Exception) -> tf.errors.OpError:
-    """What TensorFlow's shape functions raise while the graph is built is what its kernels would say."""
+    """The error as one of TensorFlow's kernels: its shape functions raise the same while the graph is built."""
     return error if isinstance(error, tf.errors.OpError) else tf.errors.InvalidArgumentError(None, None, str(error))
 
 
@@ -143,7 +143,7 @@ def _attrs_in_float64(attrs: dict[str, Any]) -> dict[str, Any]:
 
 
 def differences(one: Drawn, expected: Expected) -> list[str]:
-    """What is wrong with our result, in words."""
+    """Faults of our result, in words."""
     inputs = [_strided(v) if one.is_strided and not isinstance(v, Variable) else v for v in one.case.flat()]
     try:
         with np.errstate(all="ignore"):
@@ -165,7 +165,7 @@ def differences(one: Drawn, expected: Expected) -> list[str]:
 
 
 def _differences_of_small(one: Case, inputs: list[Any], made: list[np.ndarray]) -> list[str]:
-    """Where the function for these very shapes gives other bits than the kernel's own."""
+    """Results of the function for these very shapes that have other bits than those of the kernel."""
     if any(not isinstance(value, np.ndarray) for value in made):
         return []
     with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""What a generated case must satisfy.
+"""Checks that a generated case must satisfy.
 
 ulp    element-wise: within 4 units in the last place of the float64 result rounded to the type, or no farther from the
        float64 result than TensorFlow's own kernel; results below the smallest normal number may be zero on either side
@@ -38,7 +38,7 @@ def _no_farther(actual: np.ndarray, theirs: np.ndarray, wide: np.ndarray) -> np.
 
 
 def wrong_ulp(actual: np.ndarray, theirs: np.ndarray, wide: np.ndarray) -> np.ndarray:
-    """Where the element-wise bound is broken."""
+    """Mask of the elements that break the element-wise bound."""
     with np.errstate(all="ignore"):
         rounded = wide.astype(actual.dtype)
         near = np.abs(_ordered(actual) - _ordered(rounded)) <= ULPS[actual.dtype.name]
@@ -49,7 +49,7 @@ def wrong_ulp(actual: np.ndarray, theirs: np.ndarray, wide: np.ndarray) -> np.nd
 
 
 def wrong_sum(actual: np.ndarray, theirs: np.ndarray, wide: np.ndarray, magnitude: np.ndarray, terms: int) -> np.ndarray:
-    """Where the bound of a sum of `terms` terms is broken; a 16-bit result is rounded once more."""
+    """Mask of the elements that break the bound of a sum of `terms` terms; a 16-bit result is rounded once more."""
     with np.errstate(all="ignore"):
         bound = EPSILON["float32"] * (4 + 2 * np.sqrt(terms)) * magnitude
         bound = bound + 2 * EPSILON[actual.dtype.name] * np.abs(wide) + SMALLEST_NORMAL
@@ -59,7 +59,7 @@ def wrong_sum(actual: np.ndarray, theirs: np.ndarray, wide: np.ndarray, magnitud
 
 
 def wrong_close(actual: np.ndarray, theirs: np.ndarray, relative: float, absolute: float) -> np.ndarray:
-    """Where two results of a type differ too much."""
+    """Mask of the elements at which two results of a type differ too much."""
     mine, other = actual.astype(np.float64), theirs.astype(np.float64)
     finite = np.abs(other[np.isfinite(other)])
     with np.errstate(all="ignore"):

@@ -50,7 +50,7 @@ EXACT = {
     "Selu": lambda x: SELU_SCALE * np.where(x < 0, SELU_ALPHA * np.expm1(x), x),
     "Erfinv": special.erfinv,
 }
-"""Where TensorFlow's float64 kernel loses all digits near 0, as 1 + x does."""
+"""Functions of which TensorFlow's float64 kernel loses all digits near 0, as 1 + x does."""
 Draw = Any
 
 

@@ -164,7 +164,7 @@ def function(draw: Draw) -> Function:
 
 
 def compare(functions: list[Function]) -> list[str]:
-    """What differs by more than the bound, in words."""
+    """Differences beyond the bound, in words."""
     with tf.Graph().as_default():
         nodes = [_nodes(one, np.float32) for one in functions]
         wide = [_nodes(one, np.float32 if one.key in ONLY_FLOAT32 else np.float64) for one in functions]

@@ -24,11 +24,11 @@ _turns = {"op": itertools.count(), "seed": itertools.count()}
 _example = [0]
 """Batches so far: drawn choices come again and again, with the same shapes but other numbers."""
 _met: dict[tuple[str, ...], set[str]] = {}
-"""Which of the ops in rotation have come."""
+"""Ops in rotation that have come."""
 
 
 def restart() -> None:
-    """What a family draws does not depend on the families before it."""
+    """Begin anew, so that the draws of a family do not depend on the families before it."""
     _example[0] = 0
     _met.clear()
 

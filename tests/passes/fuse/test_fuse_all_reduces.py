@@ -1,4 +1,4 @@
-"""Which gradients share a call: by the vendor's documents and by what a cycle, a type or a group forbids."""
+"""Gradients that share a call: by the vendor's documents and by what a cycle, a type or a group forbids."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_every_gradient_is_in_one_part(sizes: list[int], weights: list[int]):
 
 
 _ASKED: dict[str, dict[str, Any]] = {}
-"""What was asked of each all-reduce of the default graph, by the name of the Identity that stands for it until it is imported."""
+"""Attributes of each all-reduce of the default graph, by the name of the Identity that stands for it until it is imported."""
 
 
 def _reduced(x: tf.Tensor, reduction: str = "sum", fusion: int = 1, fusion_id: int = -1) -> tf.Tensor:

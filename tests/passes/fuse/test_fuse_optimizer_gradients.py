@@ -66,7 +66,7 @@ def _trained(session: tf.Session, step: Any, values: list[Any]) -> list[np.ndarr
 
 
 def _program(session: tf.Session, step: Any) -> Program:
-    """What runs a step."""
+    """The program of a step."""
     session.run(step)
     programs = [runner.program for plan in device_of(session)._plans.values() for runner in plan.runners.values()]
     return max(programs, key=lambda program: sum("Apply" in op for op in _ops(program)))
@@ -91,6 +91,7 @@ def _ops(program: Program) -> list[str]:
     return [step.op for step in program.steps if isinstance(step, Task)]
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("change", [_clipped, _decayed], ids=["clipped", "decayed"])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_gradients_are_made_in_the_optimizer_s_tiles(name: str, change: Gradients) -> None:

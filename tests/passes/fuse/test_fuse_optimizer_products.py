@@ -37,7 +37,7 @@ def _variable(shape: tuple[int, ...] = LARGE, is_resource: bool = False, name: s
 
 
 def _rows(count: int, width: int, seed: int = 0) -> tf.Tensor:
-    """What a feed could hold, but not folded into a constant."""
+    """Rows that a feed could hold, so that they are not folded into a constant."""
     return tf.placeholder_with_default(np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32), (count, width))
 
 
@@ -154,7 +154,7 @@ def _small(variable: tf.Variable) -> Any:
 
 
 def _of_a_variable(variable: tf.Variable) -> Any:
-    """What a factor shows may change before the update."""
+    """A factor that is a variable's memory, which may change before the update."""
     other = _variable((LARGE[0], 5), name="other")
     gradient = tf.matmul(other.value(), _rows(5, LARGE[1]))
     return OPTIMIZERS["GradientDescent"]().apply_gradients([(gradient, variable)])

@@ -23,7 +23,7 @@ def fresh_graph():
 
 
 def _runs(session: tf.Session, fetches: list[Any], feeds: dict[Any, Any] | None) -> list[Any]:
-    """What each of three rounds of runs gives."""
+    """The results of each of three rounds of runs."""
     return [session.run(fetch, feeds) for _ in range(3) for fetch in fetches]
 
 

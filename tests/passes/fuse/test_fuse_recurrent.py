@@ -118,6 +118,7 @@ def kernels(name: str, is_trained: bool) -> list[str]:
     return [made, f"{made}Grad"] if is_trained else [made]
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("lengths", [None, [6, 0, 2], [1, 3, 3]], ids=["whole", "of any length", "short"])
 @pytest.mark.parametrize("cell", some(CELLS, 2))
 def test_cells_of_tensorflow_forward_and_trained(cell: str, lengths: list[int] | None, tmp_path: Any) -> None:
@@ -150,6 +151,7 @@ def test_layers_of_keras_forward_and_trained(name: str, tmp_path: Any) -> None:
     assert check(trained, {x: sequence()}, tmp_path, steps=3) == kernels(name, True)
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("optimizer", ["GradientDescent", "Momentum", "Adam"])
 @pytest.mark.parametrize("cell", ["LSTMCell", "GRUCell"])
 def test_last_states_alone_train_a_network(cell: str, optimizer: Any, tmp_path: Any) -> None:
@@ -172,6 +174,7 @@ def test_gradients_of_the_first_state_and_of_the_input(cell: str, tmp_path: Any)
     assert check(tf.gradients(loss, [x, *first, *tf.trainable_variables()]), feed, tmp_path) == kernels(cell, True)
 
 
+@pytest.mark.whole(beyond=3)
 @pytest.mark.parametrize(("batch", "turns"), some([(1, 6), (3, 1), (2, 0), (40, 30), (1, 1)], 2))
 @pytest.mark.parametrize("cell", ["BasicLSTMCell", "GRUCell"])
 def test_sequences_of_any_extent(cell: str, batch: int, turns: int, tmp_path: Any) -> None:
@@ -192,6 +195,7 @@ def test_time_may_come_first(tmp_path: Any) -> None:
     assert check(fetch, {x: sequence(6, 3)}, tmp_path, steps=3) == kernels("LSTM", True)
 
 
+@pytest.mark.whole
 def test_an_open_batch_and_layers_over_each_other(tmp_path: Any) -> None:
     """As scripts write it: the batch is known by the feed alone, and one network reads another's outputs."""
     x = tf.placeholder(tf.float32, [None, None, WIDTH])
@@ -254,6 +258,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
 }
 
 
+@pytest.mark.whole(beyond=4)
 @pytest.mark.parametrize("name", OTHERS)
 def test_cells_that_are_not_known_stay_loops(name: str, tmp_path: Any) -> None:
     x = tf.placeholder(tf.float32, [3, 6, WIDTH])

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import tensorflow.compat.v1 as tf
 
-from npu_runtime import compiler
 from npu_runtime.analysis.fusion_switches import PASSES, with_fusion_switches
+from npu_runtime.compiler.pipeline import pipeline
 from npu_runtime.config import load_config
 from npu_runtime.session import run_log
 from tests.runtime.device import device_session
@@ -25,7 +25,7 @@ def _config(folder: Path, content: Any):
 
 
 def test_the_names_are_those_of_the_compilers_fusions():
-    fusions = {one.name for one in (*compiler.FUSE, *compiler.OPTIMISE) if one.when is not None}
+    fusions = {one.name for one in (*pipeline.FUSE, *pipeline.OPTIMISE) if one.when is not None}
     without_effect_on_nodes = {"prune_control_edges", "remove_unused", "fold_constants", "find_constants", "drop_unread"}
     assert {name for names in PASSES.values() for name in names} == fusions - without_effect_on_nodes
 

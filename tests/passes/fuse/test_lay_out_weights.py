@@ -60,6 +60,7 @@ def trained(outputs: tf.Tensor) -> list[Any]:
         return [loss, tf.identity(outputs), *[variable.read_value() for variable in tf.trainable_variables()]]
 
 
+@pytest.mark.whole(beyond=2)
 @pytest.mark.parametrize("is_resource", [False, True])
 @pytest.mark.parametrize(("n_steps", "n_laid_out", "n_products"), [(9, 1, 9), (17, 2, 33)])
 def test_the_weight_of_an_unrolled_network(n_steps: int, n_laid_out: int, n_products: int, is_resource: bool) -> None:

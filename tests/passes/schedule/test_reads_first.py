@@ -11,7 +11,7 @@ import tensorflow.compat.v1 as tf
 from tests.runtime.device import device_session
 
 Fetches = tuple[list[tf.Tensor], list[tf.Operation]]
-"""What looks at variables, and what changes them meanwhile."""
+"""Tensors that show variables, and operations that change them meanwhile."""
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
 
 

@@ -1,4 +1,4 @@
-"""What is only waited for."""
+"""Nodes that others only wait for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's feeds tell of the shapes in loops: fewer nodes an iteration, TensorFlow's values and gradients."""
+"""Shapes in loops that a run's feeds tell: fewer nodes an iteration, TensorFlow's values and gradients."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_handle_that_comes_into_a_loop_twice_has_the_writers_of_both(others: t
 
 
 def test_a_stack_of_constants_is_as_long_as_its_loop() -> None:
-    """What is always the same is not taken from the stack; an iteration that did not run has no gradient."""
+    """A constant is not taken from the stack; an iteration that did not run has no gradient."""
     with tf.Graph().as_default():
         x, n = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [])
 
@@ -157,7 +157,7 @@ def test_a_stack_of_constants_is_as_long_as_its_loop() -> None:
 
 
 def test_arrays_of_unlike_elements() -> None:
-    """What is read from an array has the shape of what is written only where one node writes, and where the array is the same."""
+    """A read of an array has the shape of the writes only where one node writes, and where the array is the same."""
     with tf.Graph().as_default():
         x, n = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.int32, [])
         mixed = tf.TensorArray(tf.float32, n + 1, clear_after_read=False, infer_shape=False, element_shape=ANY).write(0, x)

@@ -99,7 +99,7 @@ def test_an_update_waits_in_the_place_of_an_identity_that_it_alone_reads() -> No
 
 
 def test_a_copy_of_a_variable_is_no_identity_to_be_forwarded() -> None:
-    """What is read before the assignment must not show the value after it; TensorFlow's own readers are ordered so."""
+    """A read before the assignment must not show the value after it; TensorFlow's own readers are ordered so."""
     v = tf.get_variable("v", [200], initializer=tf.ones_initializer(), use_resource=False)
     before = tf.identity(v.read_value() * 1.0)
     with tf.control_dependencies([before]):
@@ -170,7 +170,7 @@ def test_any_ordered_program_gives_what_tensorflow_gives(recipe: list[tuple[str,
 
 
 def _grown(op: str, a: tf.Tensor, b: tf.Tensor, v: tf.Variable, made: list[tf.Tensor]) -> list[tf.Tensor]:
-    """What one line of the recipe adds. Every value is bounded, so that nothing overflows."""
+    """Tensors that one line of the recipe adds. Every value is bounded, so that nothing overflows."""
     if op == "tuple":
         return list(tf.tuple([tf.tanh(a), tf.sin(b)]))
     if op == "assign":

@@ -12,7 +12,7 @@ from npu_runtime.cost.core_task import CoreWork, core_cost, core_tiling
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tiling_record import read_tiling, tiling_record
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.tuning.search.genetic import tune_product
+from npu_runtime.observers.tuning.search.genetic import tune_product
 from tests.cost.shapes import product
 from tests.how_many import some
 from tests.tuning.search.drawn_works import drawn_works
@@ -26,7 +26,6 @@ ODD = CoreWork(product(1000, 1000, 1000), 0.0, 0.0, 0.0)
 
 
 @pytest.mark.whole()
-@pytest.mark.one_python
 def test_two_hundred_products_come_near_the_fastest_tiling():
     assert len(drawn_works()) == 200
     works = some(drawn_works(), 11)  # chips take turns

@@ -16,10 +16,10 @@ import pytest
 from npu_formats.device.chip import load_chip
 from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.errors import Internal, InvalidArgument, ResourceExhausted
-from npu_runtime.tuning.search import parallel
-from npu_runtime.tuning.search.genetic import tune_product
-from npu_runtime.tuning.search.parallel import tune_all
-from npu_runtime.tuning.search.vector_search import tune_vector
+from npu_runtime.observers.tuning.search import parallel
+from npu_runtime.observers.tuning.search.genetic import tune_product
+from npu_runtime.observers.tuning.search.parallel import tune_all
+from npu_runtime.observers.tuning.search.vector_search import tune_vector
 from tests.cost.shapes import product
 from tests.tuning.tasks import improvable
 from tests.tuning.test_rules import Told, tuned
@@ -32,7 +32,7 @@ SCRIPT = """
 print("the script runs")
 from npu_runtime.cost.core_task import CoreWork
 from npu_formats.device.chip import load_chip
-from npu_runtime.tuning.search.parallel import tune_all
+from npu_runtime.observers.tuning.search.parallel import tune_all
 found = tune_all([CoreWork(None, 3000.0, 3000.0, 10.0)] * 3, load_chip("Ascend910A"), "RL", 2)
 print(len(found), found[0] == found[1] == found[2], found[0].us < found[0].default_us)
 """
@@ -124,7 +124,7 @@ def test_processes_end_with_their_parent():
     """A parent that is killed leaves none behind: the last of them closes its end of the pipe that all inherit."""
     code = (
         "from tests.cost.shapes import product; from npu_runtime.cost.core_task import CoreWork\n"
-        "from npu_formats.device.chip import load_chip; from npu_runtime.tuning.search.parallel import tune_all\n"
+        "from npu_formats.device.chip import load_chip; from npu_runtime.observers.tuning.search.parallel import tune_all\n"
         "works = [CoreWork(product(m, 999, 999), 0.0, 0.0, 0.0) for m in range(100, 9100)]\n"
         "print('begins', flush=True); tune_all(works, load_chip('Ascend910A'), 'GA', 2)"
     )
@@ -149,7 +149,7 @@ def test_a_process_does_not_run_the_script_again(tmp_path: Path):
 
 
 def test_a_process_imports_no_tensorflow():
-    code = "import npu_runtime.tuning.search.parallel as p, sys, io; p._tune; " + (
-        "import npu_runtime.tuning.search.genetic, npu_runtime.tuning.search.vector_search; print('tensorflow' in sys.modules)"
+    code = "import npu_runtime.observers.tuning.search.parallel as p, sys, io; p._tune; " + (
+        "from npu_runtime.observers.tuning.search import genetic, vector_search; print('tensorflow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

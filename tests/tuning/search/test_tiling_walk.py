@@ -10,7 +10,7 @@ import pytest
 from npu_formats.device.chip import load_chip
 from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.tiling import Tiling
-from npu_runtime.tuning.search.tiling_space import TilingGenes, TilingSpace
+from npu_runtime.observers.tuning.search.tiling_space import TilingGenes, TilingSpace
 from tests.cost.shapes import product
 from tests.tuning.search.drawn_works import CHIPS, drawn_works
 from tests.tuning.search.tiling_walk import TilingWalk

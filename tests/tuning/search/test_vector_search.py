@@ -10,11 +10,11 @@ from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.vector_schedule import VectorSchedule, default_schedule, read_schedule, schedule_record
 from npu_runtime.errors import InvalidArgument
-from npu_runtime.tuning.search.found import never
-from npu_runtime.tuning.search.measured import Measured
-from npu_runtime.tuning.search.schedule_space import ScheduleSpace
-from npu_runtime.tuning.search.tree_search import TreeSearch
-from npu_runtime.tuning.search.vector_search import MOST_EVALUATIONS, tune_vector
+from npu_runtime.observers.tuning.search.found import never
+from npu_runtime.observers.tuning.search.measured import Measured
+from npu_runtime.observers.tuning.search.schedule_space import ScheduleSpace
+from npu_runtime.observers.tuning.search.tree_search import TreeSearch
+from npu_runtime.observers.tuning.search.vector_search import MOST_EVALUATIONS, tune_vector
 from tests.cost.shapes import product
 from tests.how_many import some
 from tests.tuning.search.drawn_works import drawn_vector_works
@@ -34,7 +34,6 @@ def test_every_schedule_of_the_space_fits_and_the_default_is_one(name: str):
 
 
 @pytest.mark.whole()
-@pytest.mark.one_python
 def test_two_hundred_vector_works_come_near_the_fastest_schedule():
     assert len(drawn_vector_works()) == 200
     works = some(drawn_vector_works(), 11)  # chips take turns
@@ -53,7 +52,6 @@ def test_two_hundred_vector_works_come_near_the_fastest_schedule():
     assert 0 < n_gained < len(works)
 
 
-@pytest.mark.one_python
 def test_the_search_needs_no_good_schedule_to_begin_with():
     """It begins with the slowest of all; and the start of a task, which no schedule changes, is left out of the times."""
     works = drawn_vector_works(50)

@@ -17,7 +17,7 @@ from npu_runtime.cost.core_task import CoreWork, core_cost
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.tile_schedule import TileSchedule
 from npu_runtime.cost.tiling import Tiling, padded
-from npu_runtime.tuning.search.tiling_space import TilingSpace
+from npu_runtime.observers.tuning.search.tiling_space import TilingSpace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -78,7 +78,7 @@ class TilingWalk:
         return np.where((n_depths > 0)[:, None], total, np.inf), int((n_depths * n_groups).sum()) * len(self.parts)
 
     def _depths(self, is_l0_double: bool) -> Ints:
-        """How many depths the buffers hold, by pair."""
+        """Number of depths that the buffers hold, by pair."""
         chip, step = self.chip, self.product.depth_block
         limit = np.minimum(np.minimum(chip.l0a_bytes // self.m, chip.l0b_bytes // self.n), chip.l1_bytes // (self.m + self.n))
         return np.minimum(limit // (self.size * (2 if is_l0_double else 1)) // step, len(self.space.all_k))

@@ -15,7 +15,7 @@ from npu_formats.files.bounded_read import MB, read_at_most
 from tf2npu.comparison.unreadable import Unreadable
 
 MOST_GRAPH_BYTES = 512 * MB
-"""Of a graph file: 100,000 operators of 4 KB each."""
+"""Largest size of a graph file: 100,000 operators of 4 KB each."""
 LINE = "_user_line"
 """The attribute with the line of the user's code, `file.py:12`, where a graph file has one."""
 

@@ -14,7 +14,7 @@ from tf2npu.comparison.unreadable import Unreadable
 NODES = "nodes.json"
 """The file, in the folder that holds those of the steps."""
 _MOST_BYTES = 256 * MB
-"""Of the file: a million nodes of 250 bytes."""
+"""Largest size of the file: a million nodes of 250 bytes."""
 _TENSOR = re.compile(r"(.+):(\d{1,9})")
 Tensor = tuple[str, int]
 """A node of TensorFlow's graph, and the number of its output."""
@@ -43,7 +43,7 @@ def nodes_beside(step: Path) -> dict[str, ReferenceNode]:
 
 
 def _node(about: Any) -> ReferenceNode:
-    """Of `[op, [input, ...]]`.  Raises: ValueError, TypeError."""
+    """The node of `[op, [input, ...]]`.  Raises: ValueError, TypeError."""
     op, inputs = about
     found = [_TENSOR.fullmatch(text) for text in inputs]
     if not isinstance(op, str) or None in found:

@@ -24,7 +24,7 @@ _DUMP_NAME = re.compile(
 )
 _NPY_NAME = re.compile(r"([.A-Za-z0-9_-]+\.[0-9]+)\.[0-9]{1,255}\.npy")
 _NO_NAME = re.compile(r"[/\x00-\x1f\x7f-\x9f]")
-"""What would lead to another folder, or command a terminal."""
+"""Characters that lead to another folder, or that a terminal obeys."""
 _TIMESTAMP_DIGITS = 16
 """A timestamp of any other length counts as 0."""
 _OVERFLOW = "Opdebug.Node_OpDebug."

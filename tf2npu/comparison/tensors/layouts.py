@@ -162,7 +162,7 @@ def _check_fractal_nz(shape: tuple[int, ...], extents: tuple[int, ...], op_name:
 
 
 def _cut(x: np.ndarray, shape: tuple[int, ...], op_name: str) -> np.ndarray:
-    """Without the padding behind the reference's extents."""
+    """A tensor without the padding behind the reference's extents."""
     if x.ndim < len(shape):
         own, other = (tuple(extent for extent in some if extent != 1) for some in (x.shape, shape))
         if (own or other) and (own or x.shape) != (other or shape):

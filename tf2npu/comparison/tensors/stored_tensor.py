@@ -19,7 +19,7 @@ from tf2npu.comparison.unreadable import Unreadable
 NPY_FORMAT = 40
 """The format of a tensor that says nothing of its layout (RESERVED)."""
 _OF_A_DAMAGED_HEADER = (ValueError, EOFError, SyntaxError, TokenError, TypeError, RecursionError, MemoryError)
-"""What numpy raises for the header of an npy file, which is a text of Python's: it is parsed as a literal, and never run."""
+"""Errors of numpy for a damaged header of an npy file. The header is a Python literal: it is parsed and never run."""
 
 _PLAIN_START = re.compile(
     rb"\x93NUMPY\x01\x00(..)\{'descr': '([<|][biufc]\d{1,2})', 'fortran_order': (True|False), "

@@ -17,7 +17,7 @@ def files_with_old_names(files: Mapping[str, FileFacts], run_by: Callable[[FileF
 
 
 def packages_run_first(files: Mapping[str, FileFacts], entries: Iterable[str], with_old_names: frozenset[str]) -> frozenset[str]:
-    """Those files of packages that `python -m` runs before an entry script of the package, and that need npu_bridge."""
+    """Files of packages that `python -m` runs before an entry script of the package, and that need npu_bridge."""
     members = [path for path in entries if any(level > 0 for level, _ in files[path].imports)]
     packages = {(folder / "__init__.py").as_posix(): path for path in members for folder in PurePosixPath(path).parents}
     return with_old_names & {package for package, path in packages.items() if package != path}

@@ -1,4 +1,4 @@
-"""Files of which another file tells that they belong to scripts for TensorFlow 2."""
+"""Files marked as TensorFlow 2 by scripts that import them, or that they import."""
 
 from __future__ import annotations
 

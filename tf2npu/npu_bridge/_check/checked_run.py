@@ -32,7 +32,7 @@ from tensorflow.python.framework import errors_impl
 
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.errors import DeviceError
-from npu_runtime.importer.source_lines import users_line
+from npu_runtime.importers.tensorflow.source_lines import users_line
 
 
 @dataclass
@@ -144,7 +144,7 @@ class CheckedRun:
 
     @property
     def key(self) -> str:
-        """Its name in the table of nodes."""
+        """Name of the run in the table of nodes."""
         return f"{self.name} {self.mode}".strip()
 
     def step(
@@ -179,7 +179,8 @@ class CheckedRun:
             self._look_at_nodes(step, original, sources, made, before)
 
     def _look_at_graphs(self, step: int, original: StepValues, made: RanStep) -> None:
-        """On TensorFlow, where nodes compute what they say: which of them say something else than the original's."""
+        """Compare the graphs on TensorFlow, where nodes compute what they say: which of them say something else than the
+        original's."""
         context, graph = self._context, self._context.graph
         theirs, element = CorrespondingTensors(original.tensors, context.facts.nodes), graph.graph.as_graph_element
         errors = {name: theirs.error(element(name).op, name, value) for name, value in made.tensors.items()}
@@ -215,7 +216,7 @@ class CheckedRun:
     def _look_at_nodes(
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
     ) -> None:  # fmt: skip
-        """On the device: how far each node is from what TensorFlow makes of its inputs."""
+        """Compare the nodes on the device: how far each is from what TensorFlow makes of its inputs."""
         context, found = self._context, {}
         reference = context.reference
         add_errors(found, context.graph, made.tensors, reference, context.common(made.tensors))

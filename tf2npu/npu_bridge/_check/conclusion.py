@@ -18,8 +18,8 @@ from npu_runtime.analysis.fusion_switches import FOLDING
 _CAUSES = {"B": "conversion", "C": "kernel", "D": "fusion", "E": "precision", "F": "precision"}
 
 MADE_OF_ROUNDING = 0.1
-"""How far the update of a variable may be off, relative, where all that it is made of is right: Adam divides gradients by their
-size, so those that are nearly zero make steps as large as others, in a direction that rounding decides."""
+"""Largest relative error of a variable's update that rounding explains where all inputs of the update are right: Adam divides
+gradients by their size, so those that are nearly zero make steps as large as others, in a direction that rounding decides."""
 
 
 @dataclass
@@ -181,7 +181,7 @@ class Conclusion:
         return None
 
     def _first_of(self, run: CheckedRun, names: Sequence[str]) -> dict[str, Any] | None:
-        """Of some nodes the first in order that has an error of its own, else the first that stored its result."""
+        """The first of some nodes, in order, that has an error of its own, else the first that stored its result."""
         wanted = set(names)
         stored = [name for name in self.context.order if name.rpartition(":")[0] in wanted and name in run.errors.nodes]
         for name in stored:

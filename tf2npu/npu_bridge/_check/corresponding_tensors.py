@@ -56,7 +56,7 @@ class CorrespondingTensors:
         return None
 
     def _small(self, value: np.ndarray, is_named: bool) -> float | None:
-        """Of a small tensor that has no namesake: whether its values occur at all."""
+        """The distance of a small tensor that has no namesake to one with its values; None where there is none."""
         if is_named:
             return None
         alike = (one for one in self._original.values() if one.shape == value.shape and one.dtype == value.dtype)

@@ -12,8 +12,8 @@ from npu_bridge._check.step_graph import StepGraph
 from npu_bridge._check.variable_values import assignments
 
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
-from npu_runtime.dump.tensor_recorder import TensorRecorder
 from npu_runtime.graph.ir import Graph
+from npu_runtime.observers.dump.tensor_recorder import TensorRecorder
 from npu_runtime.session import DeviceSession, Request
 
 _OF_TYPES = frozenset(("precision_mode", "precision_mode_v2", "modify_mixlist", "customize_dtypes"))

@@ -16,7 +16,7 @@ from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_
 from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs, attributes_of
 from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
 
-from npu_runtime.importer.source_lines import users_line
+from npu_runtime.importers.tensorflow.source_lines import users_line
 
 AGAIN = "again.json"
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 _MOST_BYTES = 1 << 22
-"""Of a source file that is compared: those that people write have a hundredth."""
+"""Largest size of a source file that is compared: those that people write have a hundredth."""
 
 
 class OriginalPlaces:
@@ -37,7 +37,7 @@ def _n_common_folders(one: str, other: str) -> int:
 
 @cache
 def _aligned(original: str, migrated: str) -> list[int]:
-    """For each line of the migrated file the number of the original's that it was made of, or of that before it."""
+    """The original's line of each line of the migrated file: that which it was made of, or that of the line before it."""
     theirs, ours = _lines(original), _lines(migrated)
     found: list[int] = []
     for _, first, last, begin, end in SequenceMatcher(None, theirs, ours, autojunk=False).get_opcodes():

@@ -12,7 +12,8 @@ from tensorflow.python.framework import ops, random_seed
 _SEED = 20210
 """Any number serves, as long as each run has the same."""
 _counts: list[tuple[Any, list[int]]] = []
-"""How many operations of each graph got a seed of ours. The graphs stay: the process ends after some steps."""
+"""Number of the last operation of each graph that got a seed of ours. The graphs stay alive: the process ends after some
+steps."""
 
 
 def install() -> None:

@@ -16,7 +16,7 @@ from npu_bridge._training_requests import executed, trains
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.client import session as tf_session
 
-from npu_runtime.importer.host import HOST_SIDE_MARK
+from npu_runtime.importers.tensorflow.host import HOST_SIDE_MARK
 
 USERS_CONFIG = "_tf2npu_users_config"
 """Attribute of a session: the ConfigProto that the script gave it."""

@@ -109,7 +109,7 @@ class StepGraph:
 
     @cached_property
     def settled(self) -> list[str]:
-        """Those of `tensors` that do not wait for a change of a variable.
+        """The tensors that do not wait for a change of a variable.
 
         Fetched beside such changes, what shows a variable of the old kind may show it before or after.
         """
@@ -149,7 +149,7 @@ class StepGraph:
 
     @cached_property
     def variables(self) -> list[Variable]:
-        """Those that the run touches and whose value can be seen."""
+        """The variables that the run touches and whose value can be seen."""
         found = (_variable(operation) for operation in self.operations if operation.type in _VARIABLES)
         return [variable for variable in found if variable.reads]
 
@@ -177,7 +177,7 @@ class StepGraphs:
         self._known: dict[tuple[int, Asked], StepGraph] = {}
 
     def of(self, graph: Any, asked: Asked) -> StepGraph:
-        """That of a tf.Graph and what is asked of it."""
+        """The step graph of a tf.Graph and what is asked of it."""
         key = id(graph), asked  # the step graph keeps its graph, so the number stays that one's
         if key not in self._known:
             self._known[key] = StepGraph(graph, asked)

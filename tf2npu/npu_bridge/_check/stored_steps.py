@@ -19,7 +19,7 @@ _FACTS = "original.json"
 
 @dataclass
 class StepValues:
-    """Of one training step, by name: what it was given, its variables before and after, its tensors; the name of its loss."""
+    """Values of one training step, by name: its feeds, its variables before and after, its tensors; the name of its loss."""
 
     sources: dict[str, np.ndarray] = field(default_factory=dict)
     before: dict[str, np.ndarray] = field(default_factory=dict)

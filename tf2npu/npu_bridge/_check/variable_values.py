@@ -15,7 +15,7 @@ Set = tuple[list[str], dict[str, np.ndarray]]
 
 
 def read(session: Any, variables: Sequence[Variable]) -> dict[str, np.ndarray]:
-    """By name; what has no value yet is left out."""
+    """Values of variables by name; a variable without a value yet is left out."""
     try:
         values = run_plain(session, Asked((), (), ()), {}, [variable.reads for variable in variables])
         return {variable.name: np.array(value) for variable, value in zip(variables, values, strict=True)}

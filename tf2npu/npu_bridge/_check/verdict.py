@@ -34,7 +34,7 @@ OF_GRAPH_TYPES = Tolerances(1e-4, 1e-3, 1e-4, 1e-2)
 OF_16_BITS = Tolerances(1e-2, 0.5, 0.05, 0.1, 16.0)
 """fp16 has 11 bits, and a step adds up some hundred roundings: losses of networks that train well are within 0.5 %."""
 SELF_DISTANCES = 10.0
-"""How many times as far as TensorFlow is from itself is no difference."""
+"""A difference counts when it is more than this many times the difference between two runs of TensorFlow itself."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Yardstick:
 
 
 class StepErrors(NamedTuple):
-    """Of one step: of the loss, and of each variable's update."""
+    """Errors of one step: of the loss, and of each variable's update."""
 
     loss: float
     updates: Mapping[str, float]
@@ -68,7 +68,7 @@ class StepErrors(NamedTuple):
 
 @dataclass
 class RunErrors:
-    """Of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
+    """Errors of one run, over its steps.  updates: the largest distance of each variable's update; of integers none."""
 
     loss: list[float | None] = field(default_factory=list)
     loss_error: float = 0.0

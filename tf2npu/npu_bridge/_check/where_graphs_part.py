@@ -34,7 +34,7 @@ class PartingTensors:
         return [*([self._loss] if self._loss else []), *self._graph.changes()]
 
     def ends_of(self, off: Collection[str]) -> list[str]:
-        """Those of the loss, where "" is off, and of variables."""
+        """The ends at which a difference shows: the loss, where "" is off, and the updates of variables."""
         loss = [self._loss] if "" in off and self._loss else []
         return [*loss, *(operation.name for name in off if name for operation in self._graph.updates_of(name))]
 

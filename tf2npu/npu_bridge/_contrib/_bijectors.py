@@ -111,7 +111,7 @@ def Kumaraswamy(
 def SinhArcsinh(
     skewness: Any = None, tailweight: Any = None, validate_args: bool = False, name: str = "SinhArcsinh"
 ) -> Arguments:
-    """Without the factor by which tensorflow_probability keeps 2 where it is."""
+    """The bijector without the factor by which tensorflow_probability keeps 2 where it is."""
     tail = _tensor(1.0 if tailweight is None else tailweight)
     factor = tf.sinh(tf.asinh(tf.constant(2.0, tail.dtype)) * tail) / 2
     bijectors = [tfb.Scale(factor), tfb.SinhArcsinh(skewness, tail)]

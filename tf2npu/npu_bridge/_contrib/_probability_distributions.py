@@ -47,7 +47,7 @@ def normal_conjugates_known_scale_posterior(prior: Any, scale: Any, s: Any, n: A
 
 
 def normal_conjugates_known_scale_predictive(prior: Any, scale: Any, s: Any, n: Any) -> Any:
-    """As above, of the next number."""
+    """The same of the next number."""
     return tfd.normal_conjugates_known_scale_predictive(of_probability(prior), scale, s, n)
 
 
@@ -59,7 +59,7 @@ class SeedStream(tfp.util.SeedStream):
 
 
 def _of_parts(arguments: Arguments) -> Arguments:
-    """With distributions of tensorflow_probability in the place of those of ``tf.distributions``."""
+    """Arguments with distributions of tensorflow_probability in the place of those of ``tf.distributions``."""
     return {name: _part(value) for name, value in arguments.items()}
 
 

@@ -255,7 +255,7 @@ class BeamSearchDecoder(Decoder):
         return scores + (coverage * self._coverage_weight)[..., None]
 
     def _pick(self, tensor: Any, indices: Any) -> Any:
-        """For each sequence the entries of the second axis that ``indices`` (batch, beams) name."""
+        """The entries of the second axis that ``indices`` (batch, beams) name, for each sequence."""
         if isinstance(tensor, tf.TensorArray) or tensor.shape.ndims < 2:
             return tensor
         rows = tf.tile(tf.range(self._batch_size)[:, None], [1, self._beam_width])

@@ -27,7 +27,7 @@ def _wave(fraction: Any, part: Any, zero_after: float | None) -> Any:
 
 
 def get_linear_decay_fn(decay_steps: Any) -> Decay:
-    """From 1 to 0 in decay_steps."""
+    """A line from 1 to 0 in decay_steps."""
     return lambda global_step: tf.maximum(0.0, 1.0 - _part(global_step, decay_steps, "linear_decay"))
 
 

@@ -33,7 +33,7 @@ class DecoupledWeightDecayExtension:
         grad_loss: Any = None,
         decay_var_list: Any = None,
     ) -> Any:
-        """As the optimizer's; decay_var_list: the variables that decay, all when not given."""
+        """Minimize as the optimizer does; decay_var_list: the variables that decay, all when not given."""
         self._decay_var_list = _references(decay_var_list)
         return super().minimize(
             loss,
@@ -49,7 +49,7 @@ class DecoupledWeightDecayExtension:
     def apply_gradients(
         self, grads_and_vars: Pairs, global_step: Any = None, name: str | None = None, decay_var_list: Any = None
     ) -> Any:
-        """As the optimizer's; decay_var_list: the variables that decay, all when not given."""
+        """Apply gradients as the optimizer does; decay_var_list: the variables that decay, all when not given."""
         self._decay_var_list = _references(decay_var_list) or self._decay_var_list
         return super().apply_gradients(grads_and_vars, global_step=global_step, name=name)
 

@@ -14,7 +14,7 @@ __all__ = [
     "nth_element", "scaled_softplus",
 ]  # fmt: skip
 _SELU_FLOOR = -1.7580993408473766
-"""What SELU tends to for very negative inputs: minus its scale times its alpha."""
+"""Limit of SELU for very negative inputs: minus its scale times its alpha."""
 
 
 def alpha_dropout(x: Any, keep_prob: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> tf.Tensor:

@@ -18,7 +18,7 @@ from npu_bridge._tf1.journal import Journal
 from npu_formats.user_frames import is_library
 
 _RAGGED = "inhomogeneous shape"
-"""What NumPy says of such rows."""
+"""Part of NumPy's message for rows of unequal lengths."""
 
 
 def add(journal: Journal) -> None:

@@ -23,7 +23,7 @@ OTHER = "other"
 NODES = "nodes.json"  # read by tf2npu.comparison
 """The nodes that a graph executes, in its folder, so that names which are counted otherwise find each other."""
 SUMMARY = "graphs.json"
-"""What was run, in the scratch folder, for the command."""
+"""File in the scratch folder that tells the command which graphs were run."""
 
 
 Watched = Callable[[str, Tensors], Any]

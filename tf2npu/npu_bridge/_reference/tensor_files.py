@@ -34,7 +34,7 @@ _FETCHED = "_retval_"
 
 @dataclass
 class Counts:
-    """Of all steps of one graph.  left_out: tensors by the reason why they have no file."""
+    """Counts of all steps of one graph.  left_out: tensors by the reason why they have no file."""
 
     n_files: int = 0
     n_bytes: int = 0

@@ -13,9 +13,9 @@ Tensors = Sequence[tuple[str, int]]
 EVERYTHING = ("*", -1)
 """Watches every node, those that TensorFlow adds for what is fed too; it works only beside others that are named."""
 TOO_LONG = "with a part of their name that is too long for a file of TensorFlow's debugger"
-"""Why a tensor is left out."""
+"""Reason of a tensor that is left out."""
 _DIGITS_OF_TIME = 16
-"""Of the microseconds since 1970 that end the debugger's file names."""
+"""Digits of the microseconds since 1970 that end the debugger's file names."""
 _OWN_FOLDERS = 128
 """Characters that the debugger's folders for a graph and a device take of a path, with some to spare: 70 or so."""
 
@@ -49,7 +49,7 @@ def watches(
 
 
 def _added(prefix: str, tensors: Sequence[str]) -> list[Tensors]:
-    """For each tensor that is fed or fetched, what TensorFlow may call the node that it adds: by name, output and position.
+    """Names that TensorFlow may give the node that it adds for each tensor that is fed or fetched: by name, output and position.
 
     It may sort them, so each has every position.
     """

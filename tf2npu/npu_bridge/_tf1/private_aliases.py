@@ -56,7 +56,7 @@ FROM_OTHER_PACKAGES = (
     ("util.tf_export", "estimator_export", "tensorflow_estimator.python.estimator.estimator_export"),
     ("framework.tensor_shape", "scalar vector matrix", "npu_bridge._tf1.shape_functions"),
 )
-"""As MOVED_NAMES, with the whole name of the module that has them now."""
+"""Names as in MOVED_NAMES, with the whole name of the module that has them now."""
 # Whole modules that moved.
 MOVED_MODULES = {
     "tensorflow.python.context": "tensorflow.python.eager.context",  # tensorflow/python/__init__.py of 1.15 imports it

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
-from npu_runtime.profiler.profile_watcher import begin_block, end_block
-from npu_runtime.profiler.request import of_block
+from npu_runtime.observers.profiler.profile_watcher import begin_block, end_block
+from npu_runtime.observers.profiler.request import of_block
 
 LEVELS = ("L0", "L1", "L2")
 

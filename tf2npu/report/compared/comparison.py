@@ -21,7 +21,7 @@ REASONS = {
     NO_WORK: "it needs nobody any more",
     GONE: "it is not in the source any more",
 }
-"""Why a finding counts as closed: the word of the JSON, and the same for people. What fits first is told."""
+"""Reasons of a closed finding: the word of the JSON, and its text for people. The first that fits is given."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ _WILD = frozenset("*?[")
 _MOST_NEAR = 5
 """Names that are suggested for one that is unknown: more are not read."""
 _MOST_ELSEWHERE = 3
-"""Of them those of other modules: the modules whose names are nearest."""
+"""Most suggestions from other modules: those from the modules whose names are nearest."""
 _REPRS = (
     (re.compile(r"<(?:[\w ]+ )?function (?:[\w.]+\.)?<lambda>[^<>]*>"), "..."),
     (re.compile(r"<function ([\w.]+)\.<locals>\.[\w.]+[^<>]*>"), r"\1(...)"),  # what a function has made
@@ -27,7 +27,7 @@ _REPRS = (
     (re.compile(r"<[^<>]* object[^<>]*>"), "..."),
     (re.compile(r"(?<==)dtype: DT_[^=]*?(?=, \w+=|\)$)"), "..."),  # a message of protobuf's
 )
-"""How Python shows an object that is the default of a parameter, and what stands for it here. What is no name is "..."."""
+"""Reprs of objects that are defaults of parameters, and their replacements. An object without a name becomes "..."."""
 
 
 def entries(name: str) -> list[Api]:
@@ -47,7 +47,8 @@ def _wanted(name: str) -> str:
 
 
 def _fitting(api: Api, pattern: str) -> str:
-    """Its first name that a pattern fits, as the same function may be in tf.nn and in tf.linalg; "" where there is none."""
+    """The first name of an API that a pattern fits, as the same function may be in tf.nn and in tf.linalg; "" where there is
+    none."""
     return next((each for each in (api.name, *_public(api)) if fnmatchcase(each, pattern)), "")
 
 
@@ -120,7 +121,7 @@ def _example(api: Api) -> Example | None:
 
 
 def _signature(api: Api) -> str:
-    """As a caller counts the parameters: without self, and with defaults as one would write them."""
+    """The signature as a caller counts the parameters: without self, and with defaults as one would write them."""
     return without_reprs(_SELF.sub("(", signatures().get(api.name, "")))
 
 

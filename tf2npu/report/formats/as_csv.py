@@ -15,8 +15,8 @@ from tf2npu.report.formats.tables import Cell, findings
 from tf2npu.report.model.report import Report
 
 _STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "'")
-"""What a field begins with that a spreadsheet would compute, the wide forms of some locales included; and the apostrophe, so
-that who reads the file as data can take one away from each field that begins with it."""
+"""First characters of fields that a spreadsheet computes, the wide forms of some locales included; and the apostrophe, so that a
+program that reads the file may take one away from each field that begins with it."""
 
 
 def pieces(report: Report) -> Iterator[str]:

@@ -25,7 +25,7 @@ STYLES = {
     Level.INFO: "cyan",
 }
 LABEL_STYLES = {"failed": "bold red", "known": "dim"}
-"""How a level, and any other label in its place, looks on a terminal."""
+"""Styles on a terminal of the labels that are no levels."""
 
 
 @dataclass(frozen=True)

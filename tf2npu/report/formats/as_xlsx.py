@@ -20,7 +20,7 @@ from tf2npu.report.languages.language import catalogue
 from tf2npu.report.model.report import Report
 
 INSTALL = "pip install 'tf2npu[xlsx]'"
-"""What brings openpyxl, which writes the workbook."""
+"""Command that installs openpyxl, which writes the workbook."""
 MOST_ROWS = 1_048_575
 """Rows of a sheet below its head; Excel opens no more."""
 MOST_LINKS = 65_530

@@ -122,7 +122,7 @@ class View:
 
     @cached_property
     def _linked_lines(self) -> dict[str, set[int]]:
-        """By path: the first use of each API, the first few of unknown ones, and what ran on the host."""
+        """Linked lines by path: the first use of each API, the first few of unknown ones, and what ran on the host."""
         found: dict[str, set[int]] = {}
         for row in self.report.apis:
             for named in row.places if row.verdict is Verdict.UNKNOWN else row.places[:1]:

@@ -35,7 +35,7 @@ def markdown(rule_id: str, reasons: list[str], language: str) -> str:
 
 
 def _ways_to_tell(rule_id: str, reasons: list[str], language: str) -> list[str]:
-    """Of the parts that have these reasons, each once."""
+    """Ways to tell that it is done, of the parts that have these reasons, each once."""
     texts = catalogue(language)
     own = [
         parts for entry in rule_list.entries(rule_id, language) if entry["id"] == rule_id for parts in entry["parts"] or [entry]

@@ -19,7 +19,7 @@ from tf2npu.report.runs.run_texts import lines as run_lines
 from tf2npu.report.work.decisions import decisions
 
 Cell = str | int | float | None
-"""What stands in a field: a text of any characters, a number, or nothing."""
+"""Value of a field: a text of any characters, a number, or nothing."""
 
 
 @dataclass(frozen=True)

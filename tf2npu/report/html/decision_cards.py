@@ -19,7 +19,7 @@ from tf2npu.report.work.decisions import FAILED, Decided, Decision
 CARDS = "decisions"
 """The name of the pages of cards."""
 One = TypeVar("One", bound=Decision | Decided)
-"""What has a card."""
+"""Anything that has a card."""
 MOST_PLACES = 50
 """Places that a card lists: a screen or two. The list of findings has the rest."""
 MOST_CARDS = 100
@@ -38,7 +38,7 @@ _QUESTIONS = {
     "unsupported": "What takes its place on the NPU?",
     "manual": "Is this right on the NPU as it is, or does it change?",
 }
-"""What a card asks, by what there is to decide."""
+"""Question of a card, by the kind of its decision."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tf2npu.report.model.report import FileReport
 from tf2npu.report.work.choices import EDIT, SUPPRESS, choices_of
 
 _BITS = {EDIT: 1, SUPPRESS: 2}
-"""What can be chosen for a finding beside accepting it, as bits of a number."""
+"""Choices for a finding beside accepting it, as bits of a number."""
 
 _MOST_OF_AN_ITEM = 5_000
 """Findings of one item, so that it fits into a block: some 40 characters each."""

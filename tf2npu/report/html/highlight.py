@@ -38,10 +38,10 @@ _TOKEN = re.compile(
     r"|(?P<name>(?<![\w.])[^\W\d]\w*)",
     re.DOTALL | re.MULTILINE,
 )
-"""What has a colour of its own, and names. Pygments tries some 36 patterns for each token, which took 45 % of the time in which a
-report is written; a report needs seven colours of one language."""
+"""Tokens that have a colour of their own, and names. Pygments tries some 36 patterns for each token, which took 45 % of the time
+in which a report is written; a report needs seven colours of one language."""
 _COMMENT_OR_STRING = re.compile(f"{_COMMENT}|{_STRING}", re.DOTALL)
-"""What is matched further than to the end of its line is a string of several lines."""
+"""Comments and strings. A match that goes on behind the end of its line is a string of several lines."""
 
 
 def highlight_ranges(lines: Lines, ranges: Iterable[tuple[int, int]]) -> dict[int, list[Piece]]:
@@ -61,7 +61,7 @@ def highlight_ranges(lines: Lines, ranges: Iterable[tuple[int, int]]) -> dict[in
 
 
 def _string_starts(lines: Lines) -> dict[int, int]:
-    """For each line that begins inside a string: the line in which this string begins."""
+    """The line in which a string begins, for each line that begins inside of it."""
     begins: dict[int, int] = {}
     for match in _COMMENT_OR_STRING.finditer(lines.text):
         if "\n" in match.group() or "\r" in match.group():

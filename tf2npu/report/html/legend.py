@@ -41,14 +41,14 @@ VERDICTS = (
     Meaning(Verdict.UNSUPPORTED.value, "It will not work on the NPU, or TensorFlow 1.15 does not have it."),
     Meaning(Verdict.UNKNOWN.value, "Nobody promises anything, or the name could not be resolved."),
 )
-"""What becomes of an API."""
+"""Verdicts on an API and their meanings."""
 TOUR = (
     "A finding is what the tool says of one place of your code; a decision is a question whose answer settles all places alike.",
     "Begin with the decisions: each says what to do, why, and how to tell that it is done.",
     "The page of a file shows the old and the new text beside each other, with each finding at its line.",
     "Then convert again and run the result with `tf2npu run --report`: the report tells what ran on the simulated device.",
 )
-"""What somebody needs to know who sees a report for the first time."""
+"""Introduction for a reader who sees a report for the first time."""
 _GROUPS = (("Levels of findings", LEVELS), ("States of files", STATES), ("Verdicts on APIs", VERDICTS))
 _SOURCES = {
     "decision": "A decision of this tool, since the published list does not tell.",

@@ -1,4 +1,4 @@
-"""From a converter's result to what a report shows: the readable text of a file and the changes to it."""
+"""The readable text of a file and the changes to it, of a converter's result for a report."""
 
 from __future__ import annotations
 

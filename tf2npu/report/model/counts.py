@@ -14,7 +14,7 @@ SHOWN = {
     "findings": "# of # findings shown", "places": "# of # findings at # of # places shown", "apis": "# of # APIs shown",
     "files": "# of # files shown",
 }  # fmt: skip
-"""What the tools above a list say that they show; the page's script puts numbers in."""
+"""Sentences of the tools above a list on what it shows; the page's script fills in the numbers."""
 
 
 def n_places(findings: Iterable[Finding]) -> int:

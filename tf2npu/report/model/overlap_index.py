@@ -21,7 +21,7 @@ class OverlapIndex(Generic[T]):
         self._reach = list(accumulate(((span.end_line, span.end_column) for span, _ in self._in_order), max))
 
     def overlapping(self, place: Span) -> list[T]:
-        """Those that overlap a place or end where it begins, or the other way round."""
+        """The things that overlap a place or end where it begins, or the other way round."""
         start, end = (place.line, place.column), (place.end_line, place.end_column)
         near = self._in_order[bisect.bisect_left(self._reach, start) : bisect.bisect_right(self._starts, end)]
         return [thing for span, thing in near if (span.end_line, span.end_column) >= start]

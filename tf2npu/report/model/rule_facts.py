@@ -15,7 +15,7 @@ from tf2npu.rules import rule_parts
 
 @dataclass(frozen=True)
 class RuleFacts:
-    """Of one part of a rule: parts share the title and have reasons, and ways to tell that it is done, of their own."""
+    """Facts on one part of a rule: parts share the title and have reasons, and ways to tell that it is done, of their own."""
 
     id: str
     title: str = ""

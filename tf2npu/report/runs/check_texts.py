@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 CheckDocument = dict[str, Any]
-"""As report.json holds it under "check"; its form is in the schema."""
+"""The document that report.json holds under "check"; its form is in the schema."""
 _CAUSES = {
     "conversion": "because of the conversion", "kernel": "because of a kernel", "folding": "because of folding",
     "fusion": "because of fusion", "precision": "because of low precision", "overflow": "because of the overflow mode",

@@ -10,7 +10,7 @@ from tf2npu.report.errors import NotAReport
 from tf2npu.report.model.document import Run
 
 RunDocument = dict[str, Any]
-"""As report.json holds it under "run"; its form is in the schema."""
+"""The document that report.json holds under "run"; its form is in the schema."""
 
 
 def checked(run: RunDocument) -> RunDocument:

@@ -139,7 +139,7 @@ def _shown(entry: Entry) -> str:
 
 
 def _session(lines: RunLines, place: range, finding: Finding) -> _Said | None:
-    """Of what was fixed: a session that was to run on the device."""
+    """Evidence on a session that was to run on the device, for a finding that was fixed."""
     ran_on = {entry["ran_on"] for entry in lines.sessions(place)}
     if not ran_on or finding.level is not Level.FIXED:
         return None

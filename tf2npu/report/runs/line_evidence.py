@@ -48,7 +48,7 @@ class RunLines:
         return self._near(self._sessions, lines)
 
     def _near(self, entries: Mapping[int, list[Entry]], lines: range) -> list[Entry]:
-        """Those of the lines; where there are none, those of the statement: Python names the first line of a long call."""
+        """Entries of the lines; where there are none, those of the statement: Python names the first line of a long call."""
         found = [entry for line in lines for entry in entries.get(line, ())]
         statement = self._statements.get(lines.start)
         if found or statement is None:

@@ -15,9 +15,9 @@ from tf2npu.report.errors import NotAReport
 from tf2npu.report.model.document import Count, Place, Run, Tool
 
 VERSION = "1.0"
-"""Of run.json: a reader refuses another number before the point, and passes over keys that it does not know."""
+"""Version of run.json: a reader refuses another number before the point, and passes over keys that it does not know."""
 RunRecord = dict[str, Any]
-"""As run.json holds it; its form is in run.schema.json."""
+"""The document of run.json; its form is in run.schema.json."""
 SCHEMA_FILE = Path(__file__).parents[1] / "run.schema.json"
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 _MOST_OF_A_REASON = 120
@@ -123,7 +123,7 @@ def _check_version(document: Any) -> None:
 
 
 def _typed(document: RunRecord) -> RunRecord:
-    """With the keys that are known; what was left out stays so."""
+    """The document with the keys that are known; what was left out stays so."""
     try:
         kept = msgspec.to_builtins(msgspec.convert(document, RecordDocument))
     except msgspec.ValidationError as error:

@@ -13,7 +13,7 @@ _MOST_SCALARS = 3
 """Fetched numbers that are shown of a rank: the loss stands among the first."""
 
 COMPILED_FOR_EACH = "An NPU compiles the graph for each new shape: pad what is fed to one shape, or to few."
-"""What to do where the simulated device compiles less often than an NPU, since a program of its own may serve many shapes."""
+"""Advice where the simulated device compiles less often than an NPU, since a program of its own may serve many shapes."""
 
 
 def sentence(run: RunDocument) -> str:
@@ -48,7 +48,7 @@ def not_counted(run: RunDocument) -> str:
 
 
 def stale(run: RunDocument) -> str:
-    """That files have changed since the run; "" where none has."""
+    """The sentence that files have changed since the run; "" where none has."""
     files = run.get("changed_files", [])
     if not files:
         return ""

@@ -12,7 +12,7 @@ from tf2npu.report.runs.line_evidence import Entry, RunLines, has_changed
 
 @dataclass
 class SeenInRun:
-    """Of one API in one run: the entries of lines that refer to it, each once though several references lead to it."""
+    """Uses of one API in one run: the entries of lines that refer to it, each once though several references lead to it."""
 
     device: dict[int, Entry] = field(default_factory=dict)
     host: dict[int, Entry] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class SeenInRun:
 
 
 class SeenApis:
-    """Of all runs of a report; what a run showed of a file that has changed since then does not count."""
+    """Uses of APIs in all runs of a report. A use in a file that has changed since the run does not count."""
 
     def __init__(self, runs: list[RunDocument]) -> None:
         self._runs = [(run["script"], _by_api(run)) for run in runs]

@@ -7,7 +7,7 @@ from tf2npu.report.model.report import FileReport
 
 
 class LineOrigins:
-    """Of one file."""
+    """Source map of one file."""
 
     def __init__(self, file: FileReport) -> None:
         changed = file.source is not None and file.changes

@@ -15,7 +15,8 @@ from tf2npu.report.work.decisions import label_of_work
 _NEAREST = 3
 """Known names that are shown beside an unknown one: more are not read."""
 _ALIKE = 0.75
-"""How alike the last parts of two names have to be, as difflib counts: a letter or two of ten differ."""
+"""Likeness of the last parts of two names, as difflib counts, from which on one is suggested for the other: a letter or two of
+ten differ."""
 _LARGE = "NPU008"
 """The rule about sources that are too large to be looked at."""
 

@@ -27,7 +27,7 @@ _IN_ORDER = (*LABELS, Level.INFO.value)
 _MOST_NAMED = 5
 """The most people that a line names: the page of decisions has all."""
 _UNSAFE = "--unsafe-fixes"
-"""What a sentence names whose fix may change values or shapes."""
+"""Option that a message names where a fix may change values or shapes."""
 
 
 @dataclass

@@ -17,11 +17,11 @@ from tf2npu.report.work.decisions import Decision
 TABLE = Path(__file__).parents[1] / "effort.csv"
 """A row for each part of each rule, and for findings of rules that are not known, which have no rule and their level as part."""
 CLASSES = ("look", "change", "rewrite", "blocked")
-"""What a place asks of a person: to look and decide; to change a few lines; to write something else; it has no way to the NPU as
-it is, and what to do has to be decided for the whole project."""
+"""Classes of work at a place: to look and decide; to change a few lines; to write something else; and a place that has no way to
+the NPU as it is, where the whole project needs a decision."""
 _SHARE_OF_CLASS = {"look": "to decide", "change": "to write", "rewrite": "to write", "blocked": "blocked"}
 SHARES = ("done by the tool", "to decide", "to write", "blocked")
-"""What the hours are split into."""
+"""Shares into which the hours are split."""
 
 
 @dataclass(frozen=True)

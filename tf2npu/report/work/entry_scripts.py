@@ -18,7 +18,7 @@ from tf2npu.scanner.notebooks.notebook_path import is_notebook
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with TensorFlow")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""
 HOST_EXPORTS = "export JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
-"""What an NPU host needs in the environment for one device; the shim sets the same where it is missing."""
+"""Environment variables that an NPU host needs for one device. The shim sets the same where they are missing."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
 
 
 def scripts_reaching(found: list[Entry]) -> dict[str, int]:
-    """For each file the scripts that need it, tests and launchers apart."""
+    """The number of scripts that need each file, tests and launchers apart."""
     counts: dict[str, int] = {}
     for entry in found:
         for path in entry.needs if is_ordinary(entry.script) else ():

@@ -91,7 +91,7 @@ def of_workflows(report: Report) -> list[Bar]:
 
 
 def _findings(report: Report) -> Iterable[tuple[str, int, int]]:
-    """For each finding that counts: its rule, places that are done, places that are open."""
+    """The rule of each finding that counts, and its places that are done and that are open."""
     for file in report.files:
         for number, finding in enumerate(file.findings):
             if finding.level is Level.FIXED:

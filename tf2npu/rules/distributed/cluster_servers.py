@@ -34,7 +34,7 @@ with tf.train.MonitoredTrainingSession(
     while not sess.should_stop():
         sess.run(train)
 """
-"""What a person writes in the place of a cluster's program."""
+"""Code that a person writes in the place of a cluster's program."""
 
 
 _DONE_WHEN = "No line makes a server or waits for one, and `tf2npu run --devices 2` trains both ranks to the end."

@@ -28,7 +28,7 @@ _MOST_LINES = 5
 """The most lines that one finding names: more are not read."""
 _DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
 _TRAINED = "networks of the vendor's model zoo train with it"
-"""What a decision says of an API that the published list both supports and forbids, and that is seen to work on an Ascend 910.
+"""Reason of a decision on an API that the published list both supports and forbids, and that is seen to work on an Ascend 910.
 
 Source: networks of the ModelZoo-TensorFlow repository whose own record says FuncStatus and PrecisionStatus OK, and which use the
 API without mix_compile_mode.

@@ -13,7 +13,8 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 
 _POINTS = (-6.0, -3.1, -1.7, -0.9, -0.3, -0.05, 0.0, 0.04, 0.25, 0.8, 1.3, 2.2, 3.7, 5.9)
-"""Where two formulas are compared: both tails, both sides of zero, zero itself, and where the forms of GELU differ most."""
+"""Points at which two formulas are compared: both tails, both sides of zero, zero itself, and where the forms of GELU differ
+most."""
 # The two forms differ by up to 4.7e-4; constants written with seven digits move the values by less than 1e-6.
 _TOLERANCE = 4e-6
 

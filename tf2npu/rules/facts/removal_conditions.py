@@ -13,7 +13,7 @@ from tf2npu.scanner.tree_walk import dotted_name
 
 
 def only_without(site: Site, uses: Iterable[Any], level: Level, say: Callable[[str], str]) -> None:
-    """Have the fix of a site made only when other fixes take all of the uses out.
+    """Make the fix of a site only when other fixes take all of the uses out.
 
     level, say: of what is told otherwise; `say` gets the uses that stay, as they are written.
     """

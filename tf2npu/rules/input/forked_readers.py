@@ -44,9 +44,9 @@ _WITH_FORK = (
     "multiprocessing.pool.Pool", "multiprocessing.process.Process", "multiprocessing.context.Process",
     "concurrent.futures.ProcessPoolExecutor", "concurrent.futures.process.ProcessPoolExecutor",
 )  # fmt: skip
-"""What starts processes by the default method, which is fork on Linux up to Python 3.13."""
+"""Calls that start processes by the default method, which is fork on Linux up to Python 3.13."""
 _JOBLIB = ("joblib.Parallel", "joblib.parallel_backend", "sklearn.externals.joblib.Parallel")
-"""What forks where it is asked for the backend multiprocessing; its default, loky, starts new programs."""
+"""Calls that fork where they ask for the backend multiprocessing. Their default, loky, starts new programs."""
 _OTHER_METHOD = re.compile(r"set_start_method\(\s*['\"](?:forkserver|spawn)|mp_context\s*=")
 
 

@@ -39,9 +39,9 @@ _TABLE = {
     **{f"tensorflow.queue.{name}": "tf.data (from_generator, shuffle, padded_batch, prefetch)" for name in _QUEUES},
 }
 _LISTED = frozenset(("TFRecordReader", "TextLineReader", "FixedLengthRecordReader", *_QUEUES))
-"""What the guide does not support and the published list does."""
+"""Readers and queues that the guide does not support and the published list does."""
 _SEEN = {"FIFOQueue": "VDSR_ID2114"}
-"""Of these, what a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
+"""Queues of these that a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
 
 Source: its VDSR.py (USE_QUEUE_LOADING) in the ModelZoo-TensorFlow repository, whose record has FuncStatus and PrecisionStatus OK.
 No training there reads with a TFRecordReader: where one is left in a file, tf.data has taken its place.

@@ -235,7 +235,7 @@ def _context_condition(call: Call, values: list[Any]) -> cst.If | None:
 
 
 def _asks_for_context(call: Call, condition: cst.If, values: list[Any]) -> list[bool]:
-    """Of each name in a condition, whether it is the context that values are attributes of, or one of the values."""
+    """Whether each name in a condition is the context that values are attributes of, or one of the values."""
     given = [call.source(value) for value in values]
     names = [name for name in _DOTTED.findall(call.source(condition.test)) if not iskeyword(name)]
     return [any(value == name or re.match(rf"{re.escape(name)}[.\[]", value) for value in given) for name in names]

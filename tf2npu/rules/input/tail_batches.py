@@ -13,7 +13,7 @@ from tf2npu.scanner.sites import Call
 
 _FEEDS = ("feed_dict", ".fit(", ".train_on_batch(", ".run(")
 _COLLECTS = re.compile(r"\.(?:append|extend)\(|\byield\b|\w\[[^\]]+\]\s*=[^=]|\+=\s*(?:list|\[)")
-"""What a loop does that keeps the result of each run: a prediction, whose rows are all wanted."""
+"""Signs that a loop keeps the result of each run: it is a prediction, whose rows are all wanted."""
 _TRAINS = re.compile(r"train|optim|minimize|\bfit\b")
 _PADS = re.compile(r"\b(?:pad|repeat|tile|concatenate)\(")
 _ROUNDED_UP = re.compile(r"ceil|\+\s*1\)?$")

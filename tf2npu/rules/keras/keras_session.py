@@ -152,7 +152,7 @@ def native_keras(site: Site) -> None:
 
 
 def _take_from_tensorflow(site: Site, module: cst.BaseExpression) -> None:
-    """Has tf.keras read data, where that makes no file a script for TensorFlow that was none."""
+    """Read data by tf.keras, where that makes no file a script for TensorFlow that was none."""
     script, project = site.script, site.script.project
     is_read = script.path in project.reached and not script.is_entry and not project.files[script.path].trains
     if uses_tensorflow(script) or (is_read and not project.has_importer(script.path, lambda f: f.path not in project.reaching)):

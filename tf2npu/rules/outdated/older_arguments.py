@@ -38,7 +38,7 @@ SHIFTED = {
     **{f"{home}.{cell}": 1 for home in ("nn.rnn_cell", "contrib.rnn") for cell in ("LSTMCell", "GRUCell", "BasicRNNCell")},
     **{f"{home}.BasicLSTMCell": 2 for home in ("nn.rnn_cell", "contrib.rnn")},
 }
-"""Where input_size stood among the arguments of a cell; what stands there in 1.15 is no number."""
+"""Position of input_size among the arguments of a cell. In 1.15 the argument at this position is no number."""
 
 
 @rule(
@@ -189,14 +189,14 @@ RUNS = {
     **{f"tensorflow.nn.{name}": ("cell", "initial_state") for name in ("rnn", "static_rnn", "dynamic_rnn")},
     "tensorflow.contrib.rnn.static_rnn": ("cell", "initial_state"),
 }
-"""What runs a cell, with its parameters for the cell and for the first state."""
+"""APIs that run a cell, with their parameters for the cell and for the first state."""
 _STATE_POSITION = {"tensorflow.nn.dynamic_rnn": 3}
-"""Where the first state stands without a name; 2 for all others."""
+"""Position of the first state among the arguments without a name; 2 for all others."""
 _TENSORS = frozenset(
     f"tensorflow.{name}"
     for name in ("placeholder", "placeholder_with_default", "zeros", "ones", "constant", "concat", "Variable")
 )
-"""What makes one tensor, which cannot be a pair of states."""
+"""APIs that make one tensor, which cannot be a pair of states."""
 
 
 @part_of(

@@ -219,7 +219,7 @@ def positional_losses(call: Call) -> None:
 
 
 TRUNCATING = {"tensorflow.div": "truncatediv", "tensorflow.mod": "truncatemod"}
-"""What each did before 1.0, by the name that 1.15 has for it."""
+"""Behaviour of each before 1.0, by the name that 1.15 has for it."""
 _FLOATS = frozenset(
     f"tensorflow.{name}" for name in ("to_float", "to_double", "random_normal", "truncated_normal", "sqrt", "exp")
 )

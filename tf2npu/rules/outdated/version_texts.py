@@ -20,7 +20,7 @@ _VERSIONS = {
     "sys.version": ("3.7.5 (default", "3.11.9 (main"),
     "torch.__version__": ("1.13.1", "2.2.0"), "cv2.__version__": ("4.5.5", "4.10.0"),
 }  # fmt: skip
-"""What each is on a host with TensorFlow 1.15, and in a simulated run, which calls itself 1.15.0 too."""
+"""Values on a host with TensorFlow 1.15, and in a simulated run, which calls itself 1.15.0 too."""
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _TITLE = "Version compared as a text"
 

@@ -31,9 +31,9 @@ _OF_V2_ALONE = {
 }
 """Parts of TensorFlow 2's behaviour that say nothing of graphs."""
 _HAS_NUMPY = re.compile(rf"\bdef numpy\b|eager|\b(?:import|from) +(?:{'|'.join(OTHER_FRAMEWORKS)}|pyspark|pyarrow|cupy)\b")
-"""What in a file may give `.numpy()` a meaning: eager execution, another framework, a method of the file's own."""
+"""Signs in a file that `.numpy()` may have a meaning: eager execution, another framework, a method of the file's own."""
 _OF_PYTORCH = tuple(f".{part}.numpy" for part in ("data", "detach()", "cpu()"))
-"""How the value of a tensor of PyTorch is asked for, which a script may get from a module of another package."""
+"""Ways to ask a PyTorch tensor for its value. A script may get such a tensor from a module of another package."""
 _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 
 

@@ -79,7 +79,7 @@ def unclosed_session(call: Call) -> None:
 
 
 def _close(call: Call, assign: cst.Assign, why: str) -> None:
-    """Have a session closed where it is certain when that may be; else say what to write."""
+    """Close a session where it is certain when that may be; else say what to write."""
     if close_at_exit(call, assign):
         return call.fixed("The session is closed when the program ends, also by an exception.")
     method = close_with_object(call, assign)

@@ -146,7 +146,8 @@ def _shorten(kind: Any, short: Callable[[Any, Any], None], is_expression: bool =
 
 
 def _codegen(self: Any, state: Any, **kwargs: Any) -> None:
-    """As LibCST's own, but it calls no bound method with `**`: Python 3.12 and later do that on the C stack, which they bound."""
+    """Generates code as LibCST does, but calls no bound method with `**`: Python 3.12 and later do that on the C stack, which
+    they bound."""
     state.before_codegen(self)
     if kwargs:
         type(self)._codegen_impl(self, state, **kwargs)

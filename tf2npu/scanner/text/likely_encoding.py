@@ -1,4 +1,4 @@
-"""In which encoding of East Asia or western Europe a text was written that is no UTF-8, told by its characters."""
+"""The encoding of East Asia or western Europe in which a text was written that is no UTF-8, told by its characters."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ DEEPEST = 2_500
 _MOST_BRACKETS = 1_000
 """The most brackets inside of each other, five times as many as Python's own parser takes."""
 NESTED_PARENTHESES = "nested parentheses"
-"""Of the message with which Python's parser gives up on brackets."""
+"""Part of the message with which Python's parser gives up on brackets."""
 LONGEST_NAME = 5_000
 """Parts of one dotted name. Python's parser and ours make a text of each of its beginnings: 150,000 parts take 24 GB."""
 _BRACKET = re.compile(r"[(){}\[\]]")

@@ -11,4 +11,4 @@ from tf2npu.report.html.pages import apis, decisions, files, findings, overview,
 PAGES: tuple[Callable[[View], Iterable[Page]], ...] = (
     overview.pages, decisions.pages, findings.pages, files.pages, scripts.pages, apis.pages, rules.pages, runs.pages,
 )  # fmt: skip
-"""In the order in which the navigation names them. Each gives its pages, or none where the report has nothing for it."""
+"""Pages in the order in which the navigation names them. Each gives its pages, or none where the report has nothing for it."""

@@ -25,7 +25,7 @@ _SAID = {
     "nothing": "Nothing is decided yet.",
     "failed": "The data of this report cannot be read: its folder data/ has to lie beside this page.",
 }
-"""What the script says of the answers; it puts numbers in."""
+"""Messages that the page's script shows about the answers; it fills in the numbers."""
 
 
 def pages(view: View) -> Iterator[Page]:

@@ -29,6 +29,6 @@ RUN_SECTIONS: tuple[Callable[[View, RunDocument], Section | None], ...] = (
     findings.section, timeline.section, speed.section, numbers.section, ranks.section, shapes.section, host.section,
     work.section, notes.precision, notes.tuning, notes.options, sessions.section,
 )  # fmt: skip
-"""In the order in which a page shows them."""
+"""Sections in the order in which a page shows them."""
 REPORT_SECTIONS: tuple[Callable[[View], Section | None], ...] = (check.section,)
-"""Behind the last run."""
+"""Sections behind the last run."""

@@ -12,4 +12,4 @@ SECTIONS: tuple[Callable[[View], Section | None], ...] = (
     verdict.section, next_steps.section, entry_scripts.section, left_to_do.section, pictures.section, history.section,
     totals.section, coverage.section, tour.section,
 )  # fmt: skip
-"""In the order in which the page shows them. One that has nothing to say gives None."""
+"""Sections in the order in which the page shows them. One that has nothing to say gives None."""

@@ -50,4 +50,4 @@ STARTS = {
     "notebook": "a notebook",
     "launcher": "a shell script that starts others",
 }
-"""What says that a script is run, in English."""
+"""Reasons to take a script for an entry point, in English."""

@@ -46,7 +46,7 @@ def _box(view: View, number: int, box: Box) -> dict[str, Any]:
 
 
 def _fitting(name: str, box: Box) -> str:
-    """As much of a name as a box has room for."""
+    """The part of a name that a box has room for."""
     room = int((box.width - 8) / _LETTER)
     if box.height < _LINE or room < 3:
         return ""

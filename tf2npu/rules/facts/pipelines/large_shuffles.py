@@ -12,7 +12,7 @@ SHUFFLES = {
     "tensorflow.data.Dataset().shuffle": "buffer_size",
     "tensorflow.data.experimental.shuffle_and_repeat": "buffer_size",
 }
-"""What shuffles through a buffer, and the parameter that is its size: the first of each."""
+"""APIs that shuffle through a buffer, and the parameter that is its size: the first of each."""
 LARGE = 1_000_000
 """Elements. tf.data reads and parses some 10,000 to 100,000 small records in a second: this many take 10 s to 100 s, and the
 device waits for a step's data for about a minute."""

@@ -17,13 +17,14 @@ from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call
 
 _WORKS_TO_THE_END = re.compile(r"[Tt]hread|[Qq]ueue_?[Rr]unner|Supervisor|\batexit\b|\bfork\b|\b_exit\b|__del__")
-"""What may still use a session while the process ends: threads, the script's own handlers and __del__, copies of the process."""
+"""Code that may still use a session while the process ends: threads, the script's own handlers and __del__, copies of the
+process."""
 _CLOSERS = ("close", "__exit__", "__del__")
 """Methods by which an object is given up, the first that a class has counts."""
 
 
 def close_at_exit(call: Call, assign: cst.Assign) -> bool:
-    """Have a session that lives as long as the process closed when that ends, also by an exception; False where it may not be.
+    """Close a session that lives as long as the process when that ends, also by an exception; False where it may not be.
 
     One line behind the construction does it and leaves all others as they are. A `with` or a `try` around the rest would indent
     the whole script, and a `with` would make the session the default one.
@@ -98,7 +99,7 @@ def _insert_behind(call: Call, line: cst.CSTNode, lines: list[str]) -> int:
 
 
 def close_with_object(call: Call, assign: cst.Assign) -> str:
-    """Have a session that `__init__` keeps closed where the class is; the method that does it, or "" where none can."""
+    """Close a session that `__init__` keeps where the class is closed; the method that does it, or "" where none can."""
     target, owner, line = assign.targets[0].target, call.scope.enclosing_class, call.script.walked.parents.get(id(assign))
     is_own = isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and target.value.value == "self"
     init: Any = call.scope.node

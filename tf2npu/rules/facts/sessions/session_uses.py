@@ -118,7 +118,7 @@ class SessionUses:
 
     @cached_property
     def _closed_attributes(self) -> dict[str, list[tuple[Any, Scope]]]:
-        """By attribute, the objects of which an attribute's close method is used."""
+        """Objects of which an attribute's close method is used, by attribute."""
         found: dict[str, list[tuple[Any, Scope]]] = {}
         for node, scope in self.script.walked.references:
             held: Any = node.value if isinstance(node, cst.Attribute) and node.attr.value == "close" else None

@@ -1,0 +1,1 @@
+"""The graph compiler: its steps in order, what they work on, and the dumps and checks behind each."""

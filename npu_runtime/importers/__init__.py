@@ -1,0 +1,1 @@
+"""Importers, a package a framework: the user's graph as ours, and the nodes that stay on the host."""

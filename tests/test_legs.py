@@ -1,0 +1,37 @@
+"""Legs are listed in a table; one whose packages cannot be had is left out, and told with the reason."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from runpy import run_path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LEGS = run_path(str(ROOT / ".ci" / "legs.py"))
+ABSENT = "torch_npu @ file:///nowhere/torch_npu-2.1.0-py3-none-any.whl"
+
+
+def test_each_leg_of_the_table_has_its_folder_and_each_folder_its_leg() -> None:
+    folders = {path.name for path in (ROOT / "tests" / "legs").glob("*/")}
+    assert folders == LEGS["legs"]().keys() - {"core"}
+
+
+def test_a_leg_whose_packages_cannot_be_installed_is_left_out_in_one_line(tmp_path: Path) -> None:
+    table = tmp_path / "legs.toml"
+    table.write_text(f"[core]\nrequires = []\n[torch]\nrequires = ['{ABSENT}']\n", encoding="utf-8")
+    names, left_out = LEGS["installable"](LEGS["legs"](table))
+    assert names == ["core"]
+    assert left_out.startswith("left out: torch (") and "nowhere" in left_out and "\n" not in left_out
+
+
+def test_what_is_no_leg_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert LEGS["main"](["run", "jax"]) == 2
+    assert "these legs: core" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "command"), [(("test",), "shim"), (("test-jax",), "legs.py run jax")])
+def test_make_knows_the_legs(words: tuple[str, ...], command: str) -> None:
+    told = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert command in told
