@@ -1,4 +1,4 @@
-"""What the converter must know of a framework: one record, which the framework fills in and registers by being a folder here.
+"""The record by which the converter knows a framework, which fills it in and registers it by being a folder here.
 
 The scanner reads Python text and the engine shows it to rules; both know frameworks by these records alone. What a record calls
 `script` is a `scanner.script.Script`, and `project` is `scanner.project_facts.ProjectFacts`.
@@ -76,7 +76,7 @@ class ParsedFile:
 
 @dataclass(frozen=True)
 class FoundFacts:
-    """What a framework found in a file.
+    """The facts that a framework found in a file.
 
     flags: names of what holds for the file; each framework has names of its own.  trains: whether it changes variables.
     distribution: kinds of distribution, and where.  config_flow: how configs go through the file, where that is followed.
@@ -94,7 +94,7 @@ Edges = Mapping[str, frozenset[str]]
 
 @dataclass
 class ProjectPart:
-    """What a framework knows of all files of a tree together; picklable, so each field of a subclass is data."""
+    """The knowledge that a framework has of all files of a tree together; picklable, so each field of a subclass is data."""
 
     def begin(self, project: Any, edges: Edges) -> None:
         """Find what depends on imports alone."""

@@ -1,4 +1,4 @@
-"""What Horovod's part of the converter knows of all files of a tree together."""
+"""Files of a tree that import Horovod, start it, need it, or take its names from each other."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class HorovodProject(ProjectPart):
 
 
 def horovod_in(project: ProjectFacts) -> HorovodProject:
-    """What is known of Horovod in a project."""
+    """The files of a project that have to do with Horovod."""
     part = project.parts.get(NAME)
     return part if isinstance(part, HorovodProject) else HorovodProject()
 

@@ -1,4 +1,4 @@
-"""What TensorFlow's part of the converter finds in one file: flags, training, distribution, and the flow of configs."""
+"""Facts of one file that concern TensorFlow: flags, training, distribution, and the flow of configs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KERAS_NET = re.compile(
     r"^tensorflow\.keras(?:$|\.(?:Model|Sequential|models|applications|callbacks)\b"
     r"|\.backend\.(?:eval|function|(?:batch_)?[gs]et_value|[gs]et_session|clear_session|set_learning_phase)$)"
 )
-"""What runs in Keras' session or says how; the rest of its backend only builds a graph."""
+"""Names that run in Keras' session or say how; the rest of its backend only builds a graph."""
 _KERAS_PARTS = re.compile(
     r"^tensorflow\.keras\.(?:layers|initializers|regularizers|constraints|activations|losses|utils|datasets|preprocessing|backend)\b"
 )
@@ -64,7 +64,7 @@ def imports_adapter2(facts: FileFacts) -> bool:
 
 
 def file_facts(file: ParsedFile) -> FoundFacts:
-    """What one file tells of itself."""
+    """The facts that one file tells of itself."""
     return FoundFacts(frozenset(_flags(file)), any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file))
 
 

@@ -1,4 +1,4 @@
-"""What TensorFlow's part of the converter knows of all files of a tree together."""
+"""Files of a tree by TensorFlow: Keras models, versions, old names, and configs that meet Estimators."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TensorFlowProject(ProjectPart):
 
 
 def tensorflow_in(project: ProjectFacts) -> TensorFlowProject:
-    """What is known of TensorFlow in a project."""
+    """The files of a project by what they do with TensorFlow."""
     part = project.parts.get(NAME)
     return part if isinstance(part, TensorFlowProject) else TensorFlowProject()
 

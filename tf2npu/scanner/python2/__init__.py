@@ -1,1 +1,1 @@
-"""What of Python 2 there is in a source, and in a project."""
+"""Signs of Python 2 in a source, and in a project."""
