@@ -20,6 +20,9 @@ DISTRIBUTED_MODES = ("none", "auto", "horovod", "tf")
 IMPORT_STYLES = ("explicit", "star")
 ADAPTERS = ("current", "2021")
 TENSORFLOWS = ("1.15",)
+AUTO, TF1, TF2 = "auto", "tf1", "tf2"
+DIALECTS = (AUTO, TF1, TF2)
+"""Releases of TensorFlow that scripts may be written for. `auto` has the scripts tell."""
 OLDEST_PYTHON = (3, 5)
 """The oldest Python that converted scripts run on: inserted code has keyword arguments behind *args and no f-strings."""
 SEVERITIES = ("unsupported", "manual", "info")
@@ -80,6 +83,7 @@ class Config:
     exclude: glob patterns of paths that are left out.  respect_gitignore: leave out what .gitignore names.
     entry_points: files, or `package.module:function` as in console_scripts, that are run.
     severity: (rule id or prefix, level) pairs that replace the level of findings.  target: what the result runs on.
+    dialect: auto | tf1 | tf2, what the scripts are written for.
     effort: how work is estimated.  unsafe_at: places where people chose an unsafe fix; no setting of a file.
     """
 
@@ -94,6 +98,7 @@ class Config:
     entry_points: tuple[str, ...] = ()
     severity: tuple[tuple[str, str], ...] = ()
     target: Target = Target()
+    dialect: str = AUTO
     effort: EffortSettings = EffortSettings()
     unsafe_at: frozenset[UnsafePlace] = frozenset()
 
@@ -331,5 +336,6 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "entry_points": _entries,
     "severity": _severity,
     "target": _target,
+    "dialect": lambda key, value, where: _one_of(key, value, DIALECTS, where),
     "effort": _effort,
 }

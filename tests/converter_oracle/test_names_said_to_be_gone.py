@@ -20,7 +20,7 @@ from tests.one_item import together
 from tf2npu.api_support.table import table
 from tf2npu.api_support.uses import is_fully_known
 from tf2npu.engine.convert_file import convert_source
-from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.outdated.contrib_gone import GONE_MODULES
 from tf2npu.rules.outdated.older_tensorflow import OLD_NAMES
 

@@ -12,6 +12,7 @@ import tensorflow.compat.v1 as tf
 
 from tf2npu.api_support.table import signatures
 from tf2npu.frameworks.tensorflow1.estimator_names import CANNED
+from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules import rule_parts
 from tf2npu.rules.distributed.horovod import _POSITIONS as HOROVOD
 from tf2npu.rules.distributed.tf_distribute import _HOOKS
@@ -19,7 +20,6 @@ from tf2npu.rules.distributed.unwrapped_optimizers import CANNED_OPTIMIZERS
 from tf2npu.rules.estimator.estimator import _ESTIMATOR_PARAMETERS
 from tf2npu.rules.facts.gelu_formula import gelu_erf, gelu_tanh
 from tf2npu.rules.facts.sessions.estimator_plan import RUN_CONFIG_PARAMETERS
-from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.input.fixed_batches import _POSITION as DATASET
 from tf2npu.rules.session.session_config import _KEYWORD, _POSITION
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests.one_item import together
 from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1
-from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.outdated.newer_tensorflow import _INSTEAD
 from tf2npu.scanner.names import canonical
 

@@ -45,6 +45,10 @@ def selection_options(command):
             type=click.Choice(["none", "auto", "horovod", "tf"]),
             help="Also convert distributed training; auto: the one kind that is found.  [default: none]",
         ),
+        click.option(
+            "--target", "dialect", type=click.Choice(["auto", "tf1", "tf2"]),
+            help="The TensorFlow that the scripts are written for; auto: what they tell.  [default: auto]",
+        ),
         click.option("--main", metavar="FILE", help="The script that is started, relative to SRC."),
         click.option("--report", "report_folder", type=PATH, metavar="DIR", help="Where the report goes."),
         click.option(

@@ -56,12 +56,15 @@ def settings_of(
     exclude: tuple[str, ...] = (),
     no_gitignore: bool = False,
     unsafe_fixes: bool = False,
+    dialect: str | None = None,
     **_: object,
 ) -> Config:
     start = src if src.is_dir() else src.absolute().parent
     unsafe = True if unsafe_fixes else None  # not given on the command line: what pyproject.toml says
     try:
-        config = load_config(start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe)
+        config = load_config(
+            start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe, dialect=dialect
+        )
     except ConfigError as error:
         raise RefusedRequest(str(error)) from None
     config = replace(config, exclude=(*config.exclude, *exclude))

@@ -80,12 +80,14 @@ class FoundFacts:
 
     flags: names of what holds for the file; each framework has names of its own.  trains: whether it changes variables.
     distribution: kinds of distribution, and where.  config_flow: how configs go through the file, where that is followed.
+    evidence: the first place that only another release of the framework can run, where the framework looks for such places.
     """
 
     flags: frozenset[str] = frozenset()
     trains: bool = False
     distribution: tuple[tuple[str, Seen], ...] = ()
     config_flow: ConfigFlow | None = None
+    evidence: Seen | None = None
 
 
 Edges = Mapping[str, frozenset[str]]

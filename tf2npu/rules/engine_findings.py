@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tf2npu.rules.base import Example, rule
+from tf2npu.config import Config
+from tf2npu.rules.base import Example, part_of, rule
 
 
 @rule(
@@ -102,6 +103,32 @@ def switched_off(site: Any) -> None:
 )
 def tensorflow_2(site: Any) -> None:
     """Reports a script that is written for TensorFlow 2, or may be."""
+
+
+@part_of(
+    tensorflow_2,
+    on="engine",
+    why="Either TensorFlow runs it, but not by the same adapter: converted for the wrong one it does not run on the NPU.",
+    done_when="`--target tf1`, or `dialect` in pyproject.toml, says which TensorFlow the scripts are written for.",
+    examples=(
+        Example(
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x, y)",
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n"
+            "    npu_keras_sess = set_keras_session_npu_config()\n    try:\n        m.fit(x, y)\n"
+            "    finally:\n        close_session(npu_keras_sess)",
+            level="manual",
+        ),
+        Example.same(
+            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x, y)",
+            config=Config(dialect="tf2"),
+            note="the settings say it",
+            level="unsupported",
+        ),
+        Example.same("m = tf.keras.Sequential()\nfor row in tf.data.Dataset.range(3):\n    m.fit(row)", level="unsupported"),
+    ),
+)
+def either_tensorflow(site: Any) -> None:
+    """Asks which TensorFlow a script is written for that runs on both, and says for which it was converted."""
 
 
 @rule(

@@ -59,6 +59,7 @@ class FileFacts:
     is_too_deep: bool = False  # nested beyond what the concrete syntax tree is built for in reasonable time
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
+    evidence: Seen | None = None  # the first place that only another release of its framework can run
 
     @property
     def needs_other_framework(self) -> bool:
@@ -187,6 +188,7 @@ class _Gatherer:
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
+            evidence=next((one.evidence for one in found if one.evidence is not None), None),
         )  # fmt: skip
 
     def found_by_frameworks(

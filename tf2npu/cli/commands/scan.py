@@ -16,7 +16,17 @@ from tf2npu.cli.options import PATH, selection_options
     position=2,
     summary="Report on a project without converting it.",
     option_groups={
-        "What is looked at": ("main", "exclude", "no_gitignore", "python2", "select", "ignore", "distributed", "decisions"),
+        "What is looked at": (
+            "main",
+            "exclude",
+            "no_gitignore",
+            "python2",
+            "select",
+            "ignore",
+            "dialect",
+            "distributed",
+            "decisions",
+        ),
         "Report": ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens", "force"),
         "Speed": ("jobs", "no_cache"),
     },

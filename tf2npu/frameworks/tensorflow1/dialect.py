@@ -1,4 +1,7 @@
-"""Whether a script is written for TensorFlow 1 or 2: the converter knows the adapter for TensorFlow 1 only."""
+"""Whether a script is written for TensorFlow 1 or 2: the converter knows the adapter for TensorFlow 1 only.
+
+The settings decide (`--target`), else evidence in the file, else the files that it is run with, else the rest of the project.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ from dataclasses import dataclass
 
 import libcst as cst
 
+from tf2npu.config import AUTO, TF1
+from tf2npu.findings import Seen
 from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import is_adapter2
 from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
+from tf2npu.frameworks.tensorflow1.project_dialects import ToldDialects
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
@@ -20,18 +26,22 @@ _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?
 
 ADAPTER2 = "npu_device"
 """The package by which scripts for TensorFlow 2 use an NPU."""
+TARGET2 = "--target tf2"
+"""The API of a dialect of which only the settings say that it is TensorFlow 2."""
 
 
 @dataclass(frozen=True)
 class Dialect:
     """kind: "1" TensorFlow 1 (or no sign of 2), "2", or "1 on 2": TensorFlow 2 with its version 1 behaviour; sign: where.
 
-    told_by: another file that is written for TensorFlow 2, where that tells; relation: what it has to do with this one.
+    line: of what tells, where that is no name.  told_by: another file that is written for TensorFlow 2, where that tells;
+    relation: what it has to do with this one.
     """
 
     kind: str
     api: str = ""
     sign: cst.CSTNode | None = None
+    line: int = 0
     told_by: str = ""
     relation: str = ""
 
@@ -47,17 +57,36 @@ def dialect_of(script: Script) -> Dialect:
         return own
     if script.path in told.of_adapter2:
         return Dialect("2", ADAPTER2, told_by=told.of_adapter2[script.path], relation="imports this file")
-    importer, imported = (by.get(script.path, "") for by in (told.for_tensorflow2, told.on_tensorflow2))
-    if own.kind != "1" or not (importer or imported):
+    if script.config.dialect != AUTO:
+        return _as_asked(script, own)
+    return _by_others(script, own, told) if own.kind == "1" and not own.api else own
+
+
+def _as_asked(script: Script, own: Dialect) -> Dialect:
+    """The dialect that the settings name, with what the file tells of it itself."""
+    if own.api == ADAPTER2:
         return own
-    return Dialect("2", told_by=importer or imported, relation="imports this file" if importer else "this file imports")
+    if script.config.dialect == TF1:
+        return own if own.kind == "1 on 2" else Dialect("1")
+    return own if own.kind == "2" else Dialect("2", TARGET2)
+
+
+def _by_others(script: Script, own: Dialect, told: ToldDialects) -> Dialect:
+    """The dialect of a file without evidence of its own that it is for TensorFlow 2."""
+    importer, imported = (by.get(script.path, "") for by in (told.for_tensorflow2, told.on_tensorflow2))
+    if importer or imported:
+        return Dialect("2", told_by=importer or imported, relation="imports this file" if importer else "this file imports")
+    if told.only_2 and uses_tensorflow(script) and not _names_1(script):
+        return Dialect("2", told_by=told.only_2, relation="is in the same project")
+    return own
 
 
 def _by_own_names(script: Script) -> Dialect:
     under_adapter2 = _imports_of_adapter2(script)
     if under_adapter2 is not None:
         return under_adapter2
-    if not uses_tensorflow(script) or not MAY_BE_2.search(script.text):
+    evidence = _evidence(script)
+    if not uses_tensorflow(script) or not (evidence is not None or MAY_BE_2.search(script.text)):
         return Dialect("1")
     found: Dialect | None = None
     has_1 = False
@@ -70,7 +99,20 @@ def _by_own_names(script: Script) -> Dialect:
         has_1 = has_1 or ONLY_1.match(name) is not None
         if found is None and (name in SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
             found = Dialect("2", name, node)
+    if found is None and evidence is not None:
+        found = Dialect("2", evidence.api, line=evidence.line)
     return found if found is not None and not has_1 else Dialect("1")
+
+
+def _evidence(script: Script) -> Seen | None:
+    """The place of a file, as its facts have it, that only TensorFlow 2 can run."""
+    facts = script.project.files.get(script.path)
+    return facts.evidence if facts is not None else None
+
+
+def _names_1(script: Script) -> bool:
+    names = (script.name_of(node, scope) or "" for node, scope in script.walked.references)
+    return any(name in V1_MODE or ONLY_1.match(name) for name in names)
 
 
 def _imports_of_adapter2(script: Script) -> Dialect | None:
@@ -86,7 +128,11 @@ def _imports_of_adapter2(script: Script) -> Dialect | None:
 
 def is_either(script: Script) -> bool:
     """Whether a script trains with Keras or a strategy and every name exists in TensorFlow 1 and 2: in 2 it would run eagerly."""
-    if "compat" in script.text or ("keras" not in script.text and ".distribute" not in script.text):
+    if (
+        script.config.dialect != AUTO
+        or "compat" in script.text
+        or ("keras" not in script.text and ".distribute" not in script.text)
+    ):
         return False
     names = {script.name_of(node, scope) or "" for node, scope in script.walked.references}
     return any(_TRAINS.match(name) for name in names) and not any(ONLY_1.match(name) for name in names)

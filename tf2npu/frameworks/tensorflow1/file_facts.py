@@ -10,8 +10,9 @@ from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
 from tf2npu.frameworks.config_flow import ConfigFlow
 from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
+from tf2npu.frameworks.tensorflow1.dialect_evidence import evidence_of_2
 from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, SIGNS_2, V1_MODE
-from tf2npu.frameworks.tensorflow1.names import is_adapter2
+from tf2npu.frameworks.tensorflow1.names import canonical, is_adapter2
 from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
 from tf2npu.scanner.entry_points import has_arguments
 from tf2npu.scanner.facts import FileFacts
@@ -23,7 +24,7 @@ RUNS_KERAS = "runs_keras"
 HAS_ADAPTER2 = "has_adapter2"
 """The file imports the adapter of TensorFlow 2, and Python takes the file."""
 HAS_NAMES_OF_1, HAS_NAMES_OF_2 = "has_names_of_1", "has_names_of_2"
-"""The file has a name that only one TensorFlow has."""
+"""The file has a name that only one TensorFlow has, or does what only TensorFlow 2 can."""
 NEEDS_NPU_BRIDGE = "needs_npu_bridge"
 """The file uses a name that other libraries dropped, and that npu_bridge has back."""
 
@@ -65,7 +66,11 @@ def imports_adapter2(facts: FileFacts) -> bool:
 
 def file_facts(file: ParsedFile) -> FoundFacts:
     """The facts that one file tells of itself."""
-    return FoundFacts(frozenset(_flags(file)), any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file))
+    flags = frozenset(_flags(file))
+    evidence = None if HAS_NAMES_OF_1 in flags else evidence_of_2(file, canonical)
+    if evidence is not None:
+        flags |= {HAS_NAMES_OF_2}
+    return FoundFacts(flags, any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file), evidence)
 
 
 def _are_of_adapter2(imports: Iterable[tuple[int, str]]) -> bool:

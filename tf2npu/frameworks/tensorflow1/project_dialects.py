@@ -17,6 +17,8 @@ class ToldDialects:
     of_adapter2: dict[str, str] = field(default_factory=dict)  # the script imports npu_device, and the file
     for_tensorflow2: dict[str, str] = field(default_factory=dict)  # the script for TensorFlow 2 imports the file
     on_tensorflow2: dict[str, str] = field(default_factory=dict)  # the file imports the script for TensorFlow 2
+    only_2: str = ""  # a script for TensorFlow 2 of a tree in which no file tells that it is for TensorFlow 1
+    first_1: str = ""  # a script for TensorFlow 1, where there is one
 
 
 def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> ToldDialects:
@@ -24,7 +26,8 @@ def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[
     of_adapter2 = _used_with_adapter2(files, edges)
     of_1 = {path for path, f in files.items() if dialect(f) == "1" and path not in of_adapter2}
     on_2 = _built_on_tensorflow2(files, edges, of_1)
-    return ToldDialects(of_adapter2, _used_by_tensorflow2(files, edges, of_1, on_2), on_2)
+    only_2 = "" if of_1 else min((path for path, f in files.items() if dialect(f) == "2"), default="")
+    return ToldDialects(of_adapter2, _used_by_tensorflow2(files, edges, of_1, on_2), on_2, only_2, min(of_1, default=""))
 
 
 def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 import tf2npu
 from tf2npu.config import EffortSettings
 from tf2npu.findings import EntryScript, Finding, Level, Span, Status, Verdict
+from tf2npu.report.model.dialect_line import dialect_line
 from tf2npu.scanner.text.source import LineIndex
 
 SCHEMA_VERSION = "1.1"
@@ -184,8 +185,12 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """The report's first line: the distribution that was found, what to run to convert it, and what ends a simulated run."""
-        return f"{self._distribution_line} {missing}" if (missing := self._not_simulated_line) else self._distribution_line
+        """The report's first line: scripts that are not for TensorFlow 1.15, the distribution that was found, what to run to
+        convert it, and what ends a simulated run."""
+        dialect = dialect_line((file.path, finding) for file in self.files for finding in file.new_findings())
+        is_left = bool(dialect) and not self.statuses()["converted"]
+        distribution = "" if is_left else self._distribution_line
+        return " ".join(part for part in (dialect, distribution, self._not_simulated_line) if part)
 
     @property
     def _not_simulated_line(self) -> str:

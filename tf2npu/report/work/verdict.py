@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tf2npu.config import EffortSettings
+from tf2npu.findings import Level
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import Report
 from tf2npu.report.work.decisions import Decision
@@ -18,6 +19,8 @@ _MOST_NAMED = 2
 """The most blockers that the sentence names: the page of decisions has all."""
 _NOT_1 = "NPU903"
 """The rule about scripts for TensorFlow 2."""
+_LEFT = (Level.UNSUPPORTED, Level.MANUAL)
+"""Levels of that rule's findings on files that stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
 def _is_all_2(report: Report) -> bool:
     """Whether every file that refers to TensorFlow is a script for TensorFlow 2."""
     referring = [file for file in report.files if file.references]
-    return bool(referring) and all(any(f.rule == _NOT_1 for f in file.findings) for file in referring)
+    return bool(referring) and all(any(f.rule == _NOT_1 and f.level in _LEFT for f in file.findings) for file in referring)
 
 
 def _named(blockers: Sequence[Decision]) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from tf2npu.findings import Edit, Finding, Level, Span
-from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, Dialect, dialect_of, is_either
+from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, TARGET2, Dialect, dialect_of, is_either
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules import hooks
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.text.edits import Fix
 
 _DIALECT = "NPU903"
+_EITHER = "either_tensorflow"
+"""The part of the rule that asks which TensorFlow a script is for."""
+_BEGINNING = Span(1, 1, 1, 1)
 
 
 @hooks.keeps_file
@@ -16,13 +20,13 @@ def findings_of_kept_file(script: Script, fixes: list[Fix]) -> list[Finding] | N
     """The findings of a file that stays as it is; None when the file is converted.
 
     A file for TensorFlow 2 gets the findings of the detectors as well. A file of which only another file tells that it is for
-    TensorFlow 2 is not mentioned when there is no work in it.
+    TensorFlow 2, or the settings alone, is not mentioned when there is no work in it.
     """
     left_alone = _why_left_alone(script)
     if left_alone is None:
         return None
     dialect = dialect_of(script)
-    if dialect.told_by and not any(_is_work(fix) for fix in fixes):
+    if (dialect.told_by or dialect.api == TARGET2) and not any(_is_work(fix) for fix in fixes):
         return []
     if left_alone.rule != _DIALECT or dialect.api == ADAPTER2:
         return [left_alone]
@@ -42,12 +46,23 @@ def _why_left_alone(script: Script) -> Finding | None:
         return Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)
     dialect = dialect_of(script)
     if dialect.told_by:
-        return Finding(_DIALECT, Level.UNSUPPORTED, Span(1, 1, 1, 1), _told_by_another(dialect))
-    if dialect.sign is None or (dialect.kind != "2" and dialect.api != ADAPTER2):
+        return Finding(_DIALECT, Level.UNSUPPORTED, _BEGINNING, _told_by_another(dialect))
+    if dialect.kind != "2" and dialect.api != ADAPTER2:
         return None
-    start, end = script.tree.span(dialect.sign)
+    start, end = _sign(script, dialect)
     level = Level.UNSUPPORTED if dialect.kind == "2" else Level.MANUAL
     return Finding(_DIALECT, level, script.span(start, end), _told_here(dialect), before=script.text[start:end])
+
+
+def _sign(script: Script, dialect: Dialect) -> tuple[int, int]:
+    """The text that tells the dialect: a name, or what stands in a line; the beginning of the file where nothing does."""
+    if dialect.sign is not None:
+        return script.tree.span(dialect.sign)
+    if not dialect.line:
+        return 0, 0
+    start = script.lines.starts[dialect.line - 1]
+    line = script.text[start : script.lines.line_end(start)]
+    return start + len(line) - len(line.lstrip()), start + len(line.rstrip())
 
 
 def _told_by_another(dialect: Dialect) -> str:
@@ -87,16 +102,26 @@ def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
     if not edits:
         return []
     dialect = dialect_of(script)
-    not_yet = "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
     if dialect.kind == "1 on 2":
-        message = f"TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. {not_yet}"
-        span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else Span(1, 1, 1, 1)
-    elif is_either(script):
         message = (
-            "Nothing here belongs to TensorFlow 1 alone; read as TensorFlow 1.15, where it runs in a graph. Names that 1.15 does "
-            f"not have are reported where they stand. {not_yet}"
+            "TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. "
+            "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
         )
-        span = Span(1, 1, 1, 1)
-    else:
-        return []
-    return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]
+        span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else _BEGINNING
+        return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]
+    return [_assumed(tensorflow_in(script.project).dialects.first_1)] if is_either(script) else []
+
+
+def _assumed(first_1: str) -> Fix:
+    """The remark on a script that either TensorFlow runs.  first_1: a script of the project that only TensorFlow 1 runs."""
+    if first_1:
+        message = (
+            f"Nothing here belongs to TensorFlow 1 alone; read as TensorFlow 1.15, as {first_1} is. Names that 1.15 "
+            "does not have are reported where they stand."
+        )
+        return Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, _BEGINNING, message)])
+    message = (
+        "Nothing here tells TensorFlow 1.15 from 2; converted as a script for 1.15, where it runs in a graph. Say which it "
+        "is for: --target tf1 keeps this conversion, --target tf2 leaves the file as it is."
+    )
+    return Fix(_DIALECT, part=_EITHER, findings=[Finding(_DIALECT, Level.MANUAL, _BEGINNING, message)])

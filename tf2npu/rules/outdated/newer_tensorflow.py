@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
-from tf2npu.rules.facts.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.scanner.sites import Site
 
 _INSTEAD = {
