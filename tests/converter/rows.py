@@ -230,10 +230,10 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     *((f"p{number:02}", f"test_files_and_process.py::test_p{number:02}", (), ()) for number in range(1, 17)),
     # scripts for TensorFlow 2: unchanged, or a word about the adapter for TensorFlow 2
     ("v01", "tensorflow2_v01", (SAME,), ()),
-    ("v02", "tensorflow2_v02", ("to = torch.optim.Adam(p)", "with tracer.scope():"), ("NPU903 info",)),
+    ("v02", "tensorflow2_v02", ("to = torch.optim.Adam(p)", "with tracer.scope():"), ("NPU903 manual",)),
     ("v04", "tensorflow2_v04", (SAME,), ("NPU903 unsupported",)),
     ("v05", "tensorflow2_v05", (SAME,), ("NPU903 unsupported",)),
-    ("v08", "tensorflow2_v08", (), ("NPU903 info",)),
+    ("v08", "tensorflow2_v08", (), ("NPU903 manual",)),
     ("v13", "tensorflow2_v13", (SAME,), ("NPU903 unsupported",)),
     ("v14", "tensorflow2_v14", (SAME,), ("NPU903 unsupported",)),
     ("v15", "tensorflow2_v15", (SAME,), ("NPU903 unsupported",)),

@@ -121,7 +121,7 @@ def _assumed(first_1: str) -> Fix:
         )
         return Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, _BEGINNING, message)])
     message = (
-        "Nothing here tells TensorFlow 1.15 from 2; converted as a script for 1.15, where it runs in a graph. Say which it "
-        "is for: --target tf1 keeps this conversion, --target tf2 leaves the file as it is."
+        "Nothing here tells TensorFlow 1.15 from 2; converted as a script for 1.15, where it runs in a graph. "
+        "Use --target tf1 where that is right, --target tf2 to leave the file as it is."
     )
     return Fix(_DIALECT, part=_EITHER, findings=[Finding(_DIALECT, Level.MANUAL, _BEGINNING, message)])

@@ -1,0 +1,183 @@
+"""Scripts for TensorFlow 2 without a name that tells it, scripts that either TensorFlow runs, and what `--target` does with both.
+
+tests/fixtures/tensorflow2 and tensorflow_either hold scripts that TensorFlow 2.15 runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.converter.test_project_facts import converted, project_of
+from tf2npu import Config, convert_source
+from tf2npu.engine.convert_file import convert_file
+from tf2npu.findings import Finding, Level
+from tf2npu.report.model.build import build
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+OF_2 = {
+    "evaluate_of_tensors": "Training on tensors without a number of steps",
+    "fit_of_tensors": "Training on tensors without a number of steps",
+    "function": "tf.function",
+    "gradient_tape": "tf.GradientTape",
+    "layers_of_2": "tf.keras.layers.Normalization",
+    "loop_over_a_dataset": "A loop over a dataset",
+    "model_in_an_object": "A loop over a dataset",
+    "next_of_a_dataset": "A loop over a dataset",
+    "optimizer_of_2": "tf.keras.optimizers.AdamW",
+    "own_training_step": "A model with a training step of its own",
+    "seed_and_autotune": "tf.random.set_seed",
+    "strategy_around_a_function": "A strategy's model without an input shape",
+    "strategy_without_input_shape": "A strategy's model without an input shape",
+    "subclassed_fit_of_tensors": "Training on tensors without a number of steps",
+    "value_of_a_metric": "The value of a tensor",
+    "value_of_a_tensor": "The value of a tensor",
+}
+EITHER = sorted(path.stem for path in (FIXTURES / "tensorflow_either").glob("*.py"))
+START = "import numpy as np\nimport tensorflow as tf\n"
+FIT = "m = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(4,))])\nm.compile('sgd', 'mse')\nm.fit(x, y)\n"
+DATA = "d = tf.data.Dataset.range(8).batch(2)\n"
+
+
+def source_of(folder: str, name: str) -> str:
+    return (FIXTURES / folder / f"{name}.py").read_text()
+
+
+def about_dialect(text: str, **settings: str) -> list[Finding]:
+    return [f for f in convert_source(text, "train.py", Config(**settings)).findings if f.rule == "NPU903"]
+
+
+def test_every_script_is_named_here() -> None:
+    assert sorted(OF_2) == sorted(path.stem for path in (FIXTURES / "tensorflow2").glob("*.py")) and EITHER
+
+
+@pytest.mark.parametrize("name", OF_2)
+def test_what_1_15_cannot_run_tells_tensorflow_2(name: str) -> None:
+    text = source_of("tensorflow2", name)
+    result = convert_source(text, "train.py")
+    assert result.after == text.encode()
+    (finding,) = [f for f in result.findings if f.rule == "NPU903"]
+    assert finding.level is Level.UNSUPPORTED and finding.message.startswith(f"{OF_2[name]} tells that this is a script for ")
+    assert finding.before and finding.before in text.splitlines()[finding.span.line - 1]
+
+
+@pytest.mark.parametrize("name", sorted(OF_2.keys() - {"function", "gradient_tape"}))
+def test_who_says_tf1_gets_a_conversion(name: str) -> None:
+    text = source_of("tensorflow2", name)
+    result = convert_source(text, "train.py", Config(dialect="tf1"))
+    assert b"set_keras_session_npu_config()" in (result.after or b"")
+    assert about_dialect(text, dialect="tf1") == []
+
+
+@pytest.mark.parametrize("name", EITHER)
+def test_what_both_run_is_converted_and_asks(name: str) -> None:
+    text = source_of("tensorflow_either", name)
+    (finding,) = about_dialect(text)
+    assert finding.level is Level.MANUAL and "--target tf1" in finding.message and "--target tf2" in finding.message
+    assert finding.part == "either_tensorflow"
+    result = convert_source(text, "train.py", Config(dialect="tf1"))
+    assert result.after == convert_source(text, "train.py").after != text.encode()
+    assert about_dialect(text, dialect="tf1") == []
+
+
+@pytest.mark.parametrize("name", EITHER)
+def test_who_says_tf2_has_the_file_left(name: str) -> None:
+    text = source_of("tensorflow_either", name)
+    result = convert_source(text, "train.py", Config(dialect="tf2"))
+    (finding,) = result.findings
+    assert result.after == text.encode() and finding.level is Level.UNSUPPORTED
+    assert finding.message.startswith("--target tf2 tells that this is a script for TensorFlow 2.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{DATA}if tf.executing_eagerly():\n    for x in d:\n        print(x)\n",
+        f"{DATA}if tf.__version__.startswith('2'):\n    print(list(d))\n",
+        f"{DATA}try:\n    print(next(iter(d)))\nexcept RuntimeError:\n    pass\n",
+        f"{DATA}for x in d.make_one_shot_iterator().get_next():\n    print(x)\n",
+        "def show(d):\n    for x in d:\n        print(x.numpy())\n",
+        "for d in (np.ones(3), 4):\n    print(d.numpy())\n",
+        "x = tf.ones([8, 4])\nm.fit(x, x, steps_per_epoch=2)\n",
+        "x = tf.ones([8, 4])\nx = np.ones(3)\nm.fit(x, x)\n",
+        "x = tf.ones([8, 4])\nscikit.fit(x, x)\n",
+        "def read(x):\n    return tf.reduce_sum(x).numpy()\nd = tf.py_function(read, [y], tf.float32)\n",
+        "s = tf.distribute.MirroredStrategy()\nwith s.scope():\n"
+        "    n = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(4,))])\n",
+        "s = tf.distribute.MirroredStrategy()\nwith s.scope():\n    n = tf.keras.Sequential([tf.keras.layers.Embedding(9, 2)])\n",
+        "s = tf.distribute.MirroredStrategy()\nwith s.scope():\n    n = tf.keras.Sequential([mine(2)])\n",
+        "s = tf.distribute.MirroredStrategy()\nwith s.scope():\n    n = tf.keras.Sequential([tf.keras.layers.Dense(2, **kw)])\n",
+        "try:\n    tf.random.set_seed(1)\nexcept AttributeError:\n    pass\n",
+    ],
+)
+def test_what_is_not_certain_tells_nothing(text: str) -> None:
+    (finding,) = about_dialect(f"{START}{FIT}{text}")
+    assert finding.level is Level.MANUAL
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tf.Session()", "tf.placeholder(tf.float32)", "tf.app.run()", "tf.estimator.RunConfig()", "tf.contrib.slim.conv2d(x, 2, 3)"],
+)
+def test_a_name_of_1_outweighs_all_else(name: str) -> None:
+    text = f"{START}{DATA}{FIT}for x in d:\n    print(x.numpy())\n{name}\n"
+    assert about_dialect(text) == [] and convert_source(text, "train.py").after != text.encode()
+
+
+def test_a_script_of_the_names_of_1_is_no_script_for_2() -> None:
+    text = f"import tensorflow.compat.v1 as tf\n{DATA}{FIT}for x in d:\n    print(x)\n"
+    assert not [f for f in about_dialect(text) if f.level is Level.UNSUPPORTED]
+
+
+LOOP = f"{START}{DATA}for x in d:\n    print(x)\n"
+KERAS = f"{START}{FIT}"
+
+
+@pytest.mark.parametrize("other", ["", "import loop\n"])
+def test_a_project_without_1_is_one_for_2(other: str) -> None:
+    files = {"loop.py": LOOP, "train.py": f"{other}{KERAS}"}
+    assert converted(files) == files
+    (finding,) = convert_file("train.py", files["train.py"].encode(), Config(), project_of(files)).findings
+    assert finding.message.startswith(f"loop.py, which {'this file imports' if other else 'is in the same project'}, is a script")
+
+
+def test_a_project_with_1_has_what_tells_nothing_for_1() -> None:
+    files = {"loop.py": LOOP, "train.py": KERAS, "old.py": "import tensorflow as tf\nx = tf.placeholder(tf.float32)\n"}
+    after = converted(files)
+    assert after["loop.py"] == files["loop.py"] and "set_keras_session" in after["train.py"]
+    (finding,) = [
+        f
+        for f in convert_file("train.py", files["train.py"].encode(), Config(), project_of(files)).findings
+        if f.rule == "NPU903"
+    ]
+    assert finding.level is Level.INFO and "as old.py is" in finding.message
+
+
+@pytest.mark.parametrize("target", ["tf1", "tf2", "auto"])
+def test_a_file_of_the_other_adapter_stays_whatever_is_asked(target: str) -> None:
+    files = {"train.py": "import npu_device\nimport net\nnpu_device.open().as_default()\n", "net.py": KERAS}
+    assert converted(files, dialect=target) == files
+
+
+def headline(text: str, **settings: str) -> str:
+    return build([convert_source(text, "train.py", Config(**settings))]).headline
+
+
+def test_the_report_begins_with_the_dialect_where_it_is_not_plain() -> None:
+    of_2 = "Written for TensorFlow 2: train.py:4 (for x in d:); left as it is. `tf2npu convert SRC OUT --target tf1` converts it"
+    assert headline(LOOP).startswith(of_2)
+    assert headline(KERAS).startswith("Nothing tells TensorFlow 1.15 from 2 in train.py; converted as TensorFlow 1.15. ")
+    assert headline(f"import npu_device\n{KERAS}") == "Written for TensorFlow 2: train.py:1 (import npu_device); left as it is."
+    plain = "No distributed training was found; converted for a single device."
+    assert headline(KERAS, dialect="tf1") == headline(f"{KERAS}tf.Session()\n") == plain
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("tensorflow[2_]*/*.py")), ids=lambda path: path.stem)
+def test_tensorflow_2_runs_the_script_as_it_is(path: Path, tmp_path: Path) -> None:
+    from tests import fork_server
+    from tests.shim.conftest import plain_environment
+
+    done = fork_server.python([path], plain_environment(), tmp_path)
+    assert done.returncode == 0, done.stderr
