@@ -36,7 +36,7 @@ OF_2 = {
 }
 EITHER = sorted(path.stem for path in (FIXTURES / "tensorflow_either").glob("*.py"))
 START = "import numpy as np\nimport tensorflow as tf\n"
-FIT = "m = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(4,))])\nm.compile('sgd', 'mse')\nm.fit(x, y)\n"
+FIT = "m = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(4,))])\nm.compile('sgd', 'mse')\nm.fit(data, y)\n"
 DATA = "d = tf.data.Dataset.range(8).batch(2)\n"
 
 
