@@ -142,16 +142,22 @@ def test_a_project_without_1_is_one_for_2(other: str) -> None:
     assert finding.message.startswith(f"loop.py, which {'this file imports' if other else 'is in the same project'}, is a script")
 
 
-def test_a_project_with_1_has_what_tells_nothing_for_1() -> None:
-    files = {"loop.py": LOOP, "train.py": KERAS, "old.py": "import tensorflow as tf\nx = tf.placeholder(tf.float32)\n"}
-    after = converted(files)
-    assert after["loop.py"] == files["loop.py"] and "set_keras_session" in after["train.py"]
-    (finding,) = [
-        f
-        for f in convert_file("train.py", files["train.py"].encode(), Config(), project_of(files)).findings
-        if f.rule == "NPU903"
-    ]
-    assert finding.level is Level.INFO and "as old.py is" in finding.message
+OLD = "import tensorflow as tf\nx = tf.placeholder(tf.float32)\n"
+
+
+@pytest.mark.parametrize(
+    ("others", "first", "level"),
+    [
+        ({"old.py": OLD}, "", Level.INFO),
+        ({"old.py": OLD, "loop.py": LOOP}, "", Level.MANUAL),
+        ({"old.py": OLD, "loop.py": LOOP}, "import old\n", Level.INFO),
+    ],
+)
+def test_a_project_with_1_tells_of_its_scripts_unless_it_has_both(others: dict[str, str], first: str, level: Level) -> None:
+    files = {"train.py": f"{first}{KERAS}", **others}
+    found = convert_file("train.py", files["train.py"].encode(), Config(), project_of(files)).findings
+    assert [finding.level for finding in found if finding.rule == "NPU903"] == [level]
+    assert convert_file("loop.py", LOOP.encode(), Config(), project_of(files)).after == LOOP.encode()
 
 
 @pytest.mark.parametrize("target", ["tf1", "tf2", "auto"])

@@ -76,8 +76,8 @@ def _by_others(script: Script, own: Dialect, told: ToldDialects) -> Dialect:
     importer, imported = (by.get(script.path, "") for by in (told.for_tensorflow2, told.on_tensorflow2))
     if importer or imported:
         return Dialect("2", told_by=importer or imported, relation="imports this file" if importer else "this file imports")
-    if told.only_2 and uses_tensorflow(script) and not _names_1(script):
-        return Dialect("2", told_by=told.only_2, relation="is in the same project")
+    if told.first_2 and not told.first_1 and uses_tensorflow(script) and not _names_1(script):
+        return Dialect("2", told_by=told.first_2, relation="is in the same project")
     return own
 
 

@@ -17,8 +17,13 @@ class ToldDialects:
     of_adapter2: dict[str, str] = field(default_factory=dict)  # the script imports npu_device, and the file
     for_tensorflow2: dict[str, str] = field(default_factory=dict)  # the script for TensorFlow 2 imports the file
     on_tensorflow2: dict[str, str] = field(default_factory=dict)  # the file imports the script for TensorFlow 2
-    only_2: str = ""  # a script for TensorFlow 2 of a tree in which no file tells that it is for TensorFlow 1
     first_1: str = ""  # a script for TensorFlow 1, where there is one
+    first_2: str = ""  # and one for TensorFlow 2
+    with_1: frozenset[str] = frozenset()  # where there are scripts for either, files that import one for 1, or that it imports
+
+    def script_for_1(self, path: str) -> str:
+        """A script for TensorFlow 1 with which a file belongs together; empty where none is, or the tree has both kinds."""
+        return self.first_1 if not self.first_2 or path in self.with_1 else ""
 
 
 def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> ToldDialects:
@@ -26,8 +31,10 @@ def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[
     of_adapter2 = _used_with_adapter2(files, edges)
     of_1 = {path for path, f in files.items() if dialect(f) == "1" and path not in of_adapter2}
     on_2 = _built_on_tensorflow2(files, edges, of_1)
-    only_2 = "" if of_1 else min((path for path, f in files.items() if dialect(f) == "2"), default="")
-    return ToldDialects(of_adapter2, _used_by_tensorflow2(files, edges, of_1, on_2), on_2, only_2, min(of_1, default=""))
+    first_1, first_2 = min(of_1, default=""), min((path for path, f in files.items() if dialect(f) == "2"), default="")
+    with_1 = imported_by(of_1, edges) | importers_of(of_1, edges) if first_1 and first_2 else frozenset()
+    of_2 = _used_by_tensorflow2(files, edges, of_1, on_2)
+    return ToldDialects(of_adapter2, of_2, on_2, first_1, first_2, frozenset(with_1))
 
 
 def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> dict[str, str]:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tf2npu.config import EffortSettings
-from tf2npu.findings import Level
+from tf2npu.findings import Status
 from tf2npu.report.languages.language import counted
-from tf2npu.report.model.report import Report
+from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.work.decisions import Decision
 from tf2npu.report.work.effort import cost_of_decision
 
@@ -19,8 +19,6 @@ _MOST_NAMED = 2
 """The most blockers that the sentence names: the page of decisions has all."""
 _NOT_1 = "NPU903"
 """The rule about scripts for TensorFlow 2."""
-_LEFT = (Level.UNSUPPORTED, Level.MANUAL)
-"""Levels of that rule's findings on files that stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,13 @@ def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
 
 
 def _is_all_2(report: Report) -> bool:
-    """Whether every file that refers to TensorFlow is a script for TensorFlow 2."""
+    """Whether every file that refers to TensorFlow is a script for TensorFlow 2, and stays as it is."""
     referring = [file for file in report.files if file.references]
-    return bool(referring) and all(any(f.rule == _NOT_1 and f.level in _LEFT for f in file.findings) for file in referring)
+    return bool(referring) and all(_is_left_as_2(file) for file in referring)
+
+
+def _is_left_as_2(file: FileReport) -> bool:
+    return file.status is not Status.CONVERTED and any(f.rule == _NOT_1 for f in file.findings)
 
 
 def _named(blockers: Sequence[Decision]) -> str:

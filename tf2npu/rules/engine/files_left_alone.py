@@ -109,7 +109,7 @@ def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
         )
         span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else _BEGINNING
         return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]
-    return [_assumed(tensorflow_in(script.project).dialects.first_1)] if is_either(script) else []
+    return [_assumed(tensorflow_in(script.project).dialects.script_for_1(script.path))] if is_either(script) else []
 
 
 def _assumed(first_1: str) -> Fix:

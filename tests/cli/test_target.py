@@ -1,0 +1,67 @@
+"""`--target`, and `dialect` in pyproject.toml: the TensorFlow that scripts are written for, asked for and found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+OF_2 = (FIXTURES / "tensorflow2" / "fit_of_tensors.py").read_text()
+EITHER = (FIXTURES / "tensorflow_either" / "plain_fit.py").read_text()
+SESSION = "set_keras_session_npu_config"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "s"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code", "is_converted"),
+    [
+        (OF_2, (), 1, False),
+        (OF_2, ("--target", "tf1"), 0, True),
+        (EITHER, (), 1, True),
+        (EITHER, ("--target", "auto"), 1, True),
+        (EITHER, ("--target", "tf1"), 0, True),
+        (EITHER, ("--target", "tf2"), 1, False),
+    ],
+)
+def test_a_script_is_converted_for_the_target(tool, source, tmp_path, text, words, code, is_converted):
+    (source / "train.py").write_text(text)
+    done = tool("convert", source, tmp_path / "o", *words)
+    assert done.code == code
+    assert (SESSION in (tmp_path / "o" / "train.py").read_text()) is is_converted
+
+
+def test_the_settings_answer_once_for_a_project_and_the_command_line_wins(tool, source, tmp_path):
+    (source / "train.py").write_text(EITHER)
+    (source / "pyproject.toml").write_text('[tool.tf2npu]\ndialect = "tf1"\n')
+    assert tool("convert", source, tmp_path / "one").code == 0
+    assert tool("convert", source, tmp_path / "two", "--target", "tf2").code == 1
+    assert SESSION not in (tmp_path / "two" / "train.py").read_text()
+    (source / "pyproject.toml").write_text('[tool.tf2npu]\ndialect = "tf3"\n')
+    done = tool("convert", source, tmp_path / "three")
+    assert done.code == 2 and "dialect must be one of auto, tf1, tf2" in done.err
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", ("Written for TensorFlow 2: train.py:7 (", "converts it as TensorFlow 1.15.")),
+        ("zh", ("为 TensorFlow 2 编写：", "转换")),
+    ],
+)
+def test_the_first_line_says_why_and_which_flag_changes_it(tool, source, tmp_path, language, words):
+    (source / "train.py").write_text(OF_2)
+    first = tool("convert", source, tmp_path / "o", "--lang", language).out.split("\n")[0]
+    assert all(word in first for word in words)
+    assert f"`tf2npu convert {source} {tmp_path / 'o'} --target tf1`" in first
+
+
+def test_another_word_is_a_usage_error(tool, source, tmp_path):
+    done = tool("convert", source, tmp_path / "o", "--target", "tf2-compat")
+    assert done.code == 2 and "'tf2-compat' is not one of" in done.err
