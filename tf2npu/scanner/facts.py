@@ -17,11 +17,11 @@ from tf2npu.scanner.console_scripts import Command, commands_in_settings, comman
 from tf2npu.scanner.entry_points import TopLevel
 from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import is_framework, root_of
-from tf2npu.scanner.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
+from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.text.source import SourceError, decode
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)

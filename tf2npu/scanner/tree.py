@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 
 import libcst as cst
 
-from tf2npu.scanner.codegen_offsets import record
-from tf2npu.scanner.nesting_guard import LONGEST_NAME, has_deep_brackets, longest_name
 from tf2npu.scanner.python2.constructs import OLD_EXCEPT, explain_python2
+from tf2npu.scanner.text.codegen_offsets import record
 from tf2npu.scanner.text.except_blanks import give_back_blanks
 from tf2npu.scanner.text.line_map import LineMap, line_map, plainly_indented
+from tf2npu.scanner.text.nesting_guard import LONGEST_NAME, has_deep_brackets, longest_name
 from tf2npu.scanner.text.source import MERGE_MARKER, UNRESOLVED, Python2Error, SourceError
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ import pytest
 import tensorflow.compat.v1 as tf
 
 from npu_runtime.analysis.fusion_switches import PASSES, with_fusion_switches
-from npu_runtime.compiler.pipeline import pipeline
+from npu_runtime.compiler import pipeline
 from npu_runtime.config import load_config
 from npu_runtime.session import run_log
 from tests.runtime.device import device_session

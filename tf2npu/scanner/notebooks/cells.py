@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tf2npu.findings import Edit, Finding, Level, Span, doc_of
-from tf2npu.scanner.nesting_guard import NESTED_PARENTHESES, is_too_deep
 from tf2npu.scanner.notebooks.json_source import literals, read_notebook
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.text.nesting_guard import NESTED_PARENTHESES, is_too_deep
 from tf2npu.scanner.text.source import OR_PYTHON2, Python2Error, SourceError
 from tf2npu.scanner.tree import TOO_DEEP, TooDeepError, parse, python_parses, refused_by_python
 

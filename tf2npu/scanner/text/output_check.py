@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from tf2npu.scanner.newer_python import refused_by_newer_python
 from tf2npu.scanner.script import Script
+from tf2npu.scanner.text.newer_python import refused_by_newer_python
 from tf2npu.scanner.text.source import SourceError
 from tf2npu.scanner.tree import error_of_python, python_parses, refused_by_python
 
