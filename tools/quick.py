@@ -26,7 +26,12 @@ OF_FOLDERS = {
     "npu_runtime/passes/": ("tests/runtime/test_compiler.py",),
     "npu_runtime/kernels/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
     "npu_formats/device/ops/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
-    "tf2npu/rules/": ("tests/converter_api/test_table.py", "tests/converter_detectors/test_descriptions.py"),
+    "tf2npu/rules/": (
+        "tests/converter_api/test_table.py",
+        "tests/converter_detectors/test_descriptions.py",
+        "tests/report/test_effort.py",
+    ),
+    "tf2npu/report/effort.csv": ("tests/report/test_effort.py",),
     "tf2npu/api_support/data/": ("tests/converter_api/test_table.py",),
     "tools/api_table/": ("tests/converter_api/test_table.py",),
     "tf2npu/report/locale/": ("tests/report/test_language.py",),
