@@ -66,7 +66,7 @@ VARIABLES = (
         TF2NPU_OPTIONS, _JSON, "options that the launcher was given, which win over the script's", "tf2npu run", "npu_runtime",
     ),
     Variable(
-        TF2NPU_PREDICT, _JSON, "the fields of npu_formats.predict.PredictionRequest", "tf2npu predict", "npu_runtime",
+        TF2NPU_PREDICT, _JSON, "the fields of npu_formats.documents PredictionRequest", "tf2npu predict", "npu_runtime",
     ),
     Variable(TF2NPU_RECORD, "1", "the run is recorded for a report, by all ranks", "tf2npu run", "npu_runtime"),
     Variable(

@@ -14,10 +14,10 @@ import click
 import pytest
 
 import tf2npu
+from npu_formats.documents import prediction
 from tf2npu import rules
 from tf2npu.accuracy_check import document as check_document
 from tf2npu.cli import cli
-from tf2npu.prediction import document
 from tf2npu.report.model import document as report_document
 from tf2npu.rules import all_rules, base, plugins
 
@@ -54,7 +54,7 @@ def shim_modules() -> Iterator[str]:
 
 def report_fields() -> Iterator[str]:
     """Fields of report.json, of a prediction and of check.json, by the class that holds them."""
-    for file, module in (("report.json", report_document), ("prediction", document), ("check.json", check_document)):
+    for file, module in (("report.json", report_document), ("prediction", prediction), ("check.json", check_document)):
         for name, kind in sorted(vars(module).items()):
             if inspect.isclass(kind) and kind.__module__ == module.__name__:
                 yield from (f"{file} {name}.{field}" for field in getattr(kind, "__annotations__", ()))

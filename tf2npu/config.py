@@ -29,7 +29,9 @@ SEVERITIES = ("unsupported", "manual", "info")
 MOST_MINUTES = 100_000
 """The most minutes that settings may give to a place: fifty weeks of work."""
 _PYTHON = re.compile(r"3\.\d{1,2}$")
-_RULE_ID = re.compile(r"NPU(?:\d{0,3}|X\d{0,4})$")  # NPUX are rules of plug-ins
+RULE_LETTERS = ("NPU",)
+"""Letters by which the ids of rules begin, a word for each framework with rules: `rule_ids` of its record."""
+_RULE_ID = re.compile(rf"(?:(?:{'|'.join(RULE_LETTERS)})\d{{0,3}}|NPUX\d{{0,4}})$")  # NPUX are rules of plug-ins
 _MOST_NAME_BYTES = 4096
 """The longest path in bytes: PATH_MAX of Linux, and more than macOS has."""
 _SHOWN = reprlib.Repr()  # of a wrong value: a line, whatever it is
@@ -230,7 +232,7 @@ def _rule_ids(key: str, value: Any, where: str) -> frozenset[str]:
 
 
 def _rule_id(key: str, rule_id: str, where: str) -> str:
-    if not _RULE_ID.match(rule_id) or rule_id == "NPU":
+    if not _RULE_ID.match(rule_id) or rule_id in RULE_LETTERS:
         raise ConfigError(f"{where}: {key}: {_SHOWN.repr(rule_id)} is neither a rule id (NPU101) nor a prefix of one (NPU1)")
     return rule_id
 

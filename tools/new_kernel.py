@@ -113,21 +113,21 @@ def _left(op: str, kernel: Path, cases: Path, root: Path) -> list[str]:
         "   .venv/bin/python docs/generate.py",
         f"   .venv/bin/python -m pytest tests/kernels tests/precision -q -k '{op} or every_op'",
         "   .venv/bin/python -m pytest tests/kernels/test_op_coverage.py tests/test_generated_docs.py tests/test_layers.py -q",
+        "   ruff format . && make quick",
     ]
 
 
 def _types(op: str) -> str:
-    """The types that the oracle can compare: those that TensorFlow's CPU kernels are registered for."""
-    from tensorflow.core.framework import types_pb2
-    from tensorflow.python.framework import kernels
+    """The types that the device has and the oracle can compare: those that TensorFlow's CPU kernels are registered for."""
+    from tensorflow.python.framework import dtypes, kernels
+
+    from npu_runtime.dtypes import ALL
 
     found: dict[str, set[str]] = {}
     for kernel in kernels.get_registered_kernels_for_op(op).kernel:
         for constraint in kernel.constraint if kernel.device_type == "CPU" else ():
-            names = [
-                types_pb2.DataType.Name(number).removeprefix("DT_").lower() for number in constraint.allowed_values.list.type
-            ]
-            found.setdefault(constraint.name, set()).update(names)
+            names = {dtypes.as_dtype(number).name for number in constraint.allowed_values.list.type}
+            found.setdefault(constraint.name, set()).update(names & ALL)
     return "TensorFlow's CPU has it for " + ("; ".join(f"{k}: {' '.join(sorted(v))}" for k, v in found.items()) or "every type")
 
 

@@ -52,8 +52,9 @@ NEXT = """{path} is written as {id}.
 2. Until it is right: pytest tests/converter/test_rule_examples.py tests/converter_detectors/test_descriptions.py -k {id}
 3. make regen   writes docs/generated, the API table, and a line with no text for each new sentence in zh.json.
 4. Write the Chinese texts: the lines of tf2npu/report/locale/zh.json that end in "".
-5. Golden conversions that hold the API change: pytest tests/converter --regen, and read the difference.
-6. make quick
+5. tf2npu/report/effort.csv: the line  {id},{name},CLASS,MINUTES,MINUTES,judged: what a person does   (docs/report_effort.md)
+6. Golden conversions that hold the API change: pytest tests/converter --regen, and read the difference.
+7. ruff format . && make quick
 """
 
 
@@ -127,7 +128,7 @@ def main() -> None:
         path = written(asked.name, topic, rule_id, asked.match or f"tensorflow.{asked.name}", asked.folder)
     except Refused as refused:
         sys.exit(f"new_rule: {refused}")
-    print(NEXT.format(path=path, id=rule_id), end="")
+    print(NEXT.format(path=path, id=rule_id, name=asked.name), end="")
 
 
 if __name__ == "__main__":

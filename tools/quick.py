@@ -19,12 +19,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LINT = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"])
-ALWAYS = ("tests/test_layers.py", "tests/test_packaging.py", "tests/test_generated_docs.py")
+TABLES = ("tools.layout", "tools.dead_code")
+"""Modules that are the rest of `make lint`."""
+ALWAYS = ("tests/test_standards.py", "tests/test_layers.py", "tests/test_packaging.py", "tests/test_generated_docs.py")
 OF_FOLDERS = {
     "npu_runtime/passes/": ("tests/runtime/test_compiler.py",),
     "npu_runtime/kernels/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
     "npu_formats/device/ops/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
-    "tf2npu/rules/": ("tests/converter_api/test_table.py", "tests/converter_detectors/test_descriptions.py"),
+    "tf2npu/rules/": (
+        "tests/converter_api/test_table.py",
+        "tests/converter_detectors/test_descriptions.py",
+        "tests/report/test_effort.py",
+    ),
+    "tf2npu/report/effort.csv": ("tests/report/test_effort.py",),
     "tf2npu/api_support/data/": ("tests/converter_api/test_table.py",),
     "tools/api_table/": ("tests/converter_api/test_table.py",),
     "tf2npu/report/locale/": ("tests/report/test_language.py",),
@@ -152,7 +159,8 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))
     paths = changed(asked.since)
     programs = [[str(Path(sys.executable).parent / name), *rest] for name, *rest in LINT]
-    commands = programs + [[sys.executable, "-m", "pytest", *run] for run in selections(paths)]
+    tables = [[sys.executable, "-m", name] for name in TABLES]
+    commands = programs + tables + [[sys.executable, "-m", "pytest", *run] for run in selections(paths)]
     print(f"{len(paths)} files changed", flush=True)
     if asked.list:
         print(*(" ".join(_shown(command)) for command in commands), "nothing was run", sep="\n")

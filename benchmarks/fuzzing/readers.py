@@ -81,14 +81,14 @@ def _compared(folder: Path) -> None:
 
 def _profile_read(folder: Path) -> None:
     """The document has to fit its own schema, too."""
-    from tf2npu.prediction import document
+    from npu_formats.documents import prediction
     from tf2npu.profiles.reader import read_profile
 
-    document.load("".join(document.pieces(read_profile(folder / "PROF_1"))).encode())
+    prediction.load("".join(prediction.pieces(read_profile(folder / "PROF_1"))).encode())
 
 
 def _read_check_record(folder: Path) -> None:
-    from tf2npu.accuracy_check.record import record_in
+    from npu_formats.documents.check_record import record_in
 
     record_in(folder / "record.json")
 

@@ -137,8 +137,8 @@ def trace(folder: Path) -> Files:
 
 
 def prediction(folder: Path) -> Files:
+    from npu_formats.documents.prediction import pieces
     from tests.prediction.samples import sample
-    from tf2npu.prediction.document import pieces
 
     return [_put(folder / "p.json", "".join(pieces(sample())))]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tf2npu.accuracy_check.record import Record, read_record
+from npu_formats.documents.check_record import Record, read_record
 
 HOSTILE = "</script><script>window.hit=1</script><img src=x onerror='window.hit=1'>&amp;\u202e\x1b[31m"
 SAME = [2.3026, 1.9871, 1.7714]

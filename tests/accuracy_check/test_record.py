@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.documents import check_record
 from tests.accuracy_check import samples
-from tf2npu.accuracy_check import as_text, document, page, record
+from tf2npu.accuracy_check import as_text, document, page
 from tf2npu.accuracy_check.texts import texts
 
 WHOLE = samples.document([*samples.OVERFLOWING, {"run": "F", "mode": samples.MIX, "failure": samples.FAILURE}])
@@ -37,7 +38,7 @@ def places(value, start=()) -> list[tuple]:
 def shown_or_refused(made: object) -> None:
     """Everything that is read is shown in every way; everything else is refused with its place."""
     try:
-        found = record.read_record(made)
+        found = check_record.read_record(made)
     except ValueError as error:
         assert str(error).startswith("it is no record of a check: ")
         assert "\n" not in str(error) and len(str(error)) < 600
@@ -67,13 +68,13 @@ def test_wrong_values_and_missing_keys(seed):
 @given(samples.documents())
 def test_whatever_a_record_can_hold_is_shown(made):
     shown_or_refused(made)
-    assert record.read_record(made).script == made["script"]
+    assert check_record.read_record(made).script == made["script"]
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)))
 def test_what_is_no_record_is_refused(made):
     with pytest.raises(ValueError, match="it is no record of a check"):
-        record.read_record(made)
+        check_record.read_record(made)
 
 
 @pytest.mark.parametrize(
@@ -103,17 +104,17 @@ def test_what_is_no_record_is_refused(made):
 )
 def test_the_place_of_a_wrong_value_is_named(place, value, said):
     with pytest.raises(ValueError, match="it is no record of a check") as caught:
-        record.read_record(changed(place, value))
+        check_record.read_record(changed(place, value))
     assert said in str(caught.value)
 
 
 def test_numbers_that_json_has_not_are_read():
-    found = record.read_record(changed(("runs", 5, "loss"), ["NaN", "Infinity", "-Infinity", None, 1])).runs[5].loss
+    found = check_record.read_record(changed(("runs", 5, "loss"), ["NaN", "Infinity", "-Infinity", None, 1])).runs[5].loss
     assert [str(value) for value in found] == ["nan", "inf", "-inf", "None", "1.0"]
 
 
 def test_keys_of_a_later_version_are_passed_over():
-    assert record.read_record({**WHOLE, "colour": 1}) == record.read_record(WHOLE)
+    assert check_record.read_record({**WHOLE, "colour": 1}) == check_record.read_record(WHOLE)
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff{}", b"[" * 200_000, b'{"a":' + b"9" * 5000 + b"}", b"null", b"{}"])
@@ -121,16 +122,16 @@ def test_a_file_that_is_no_record_is_refused(tmp_path, data):
     path = tmp_path / "record.json"
     path.write_bytes(data)
     with pytest.raises(ValueError, match="it is no record of a check"):
-        record.record_in(path)
+        check_record.record_in(path)
 
 
 def test_a_file_is_read_within_bounds(tmp_path, monkeypatch):
     path = tmp_path / "record.json"
     path.write_text(json.dumps(WHOLE))
-    assert record.record_in(path) == record.read_record(WHOLE)
-    monkeypatch.setattr(record, "MOST_RECORD_BYTES", 100)
+    assert check_record.record_in(path) == check_record.read_record(WHOLE)
+    monkeypatch.setattr(check_record, "MOST_RECORD_BYTES", 100)
     with pytest.raises(OSError, match="larger"):
-        record.record_in(path)
+        check_record.record_in(path)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="no regular file"):
-        record.record_in(tmp_path / "pipe")
+        check_record.record_in(tmp_path / "pipe")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -94,5 +95,7 @@ def test_lines_are_broken_by_cells_and_nothing_is_lost(text, width):
 
 
 def test_every_text_has_one_in_chinese_and_none_is_left_over():
-    assert texts() - help_module.texts().keys() == set()
-    assert help_module.texts().keys() - texts() == set()
+    untranslated, left_over = texts() - help_module.texts().keys(), help_module.texts().keys() - texts()
+    lines = "\n".join(f' {json.dumps(text, ensure_ascii=False)}: "",' for text in sorted(untranslated))
+    assert not untranslated, f"write these lines with their Chinese texts into tf2npu/cli/help_zh.json:\n{lines}"
+    assert not left_over, f"take these out of tf2npu/cli/help_zh.json, as no help says them: {sorted(left_over)}"

@@ -8,12 +8,12 @@ import click
 import pytest
 from jsonschema import Draft202012Validator
 
-from npu_formats.predict import PredictionRequest
+from npu_formats.documents import prediction
+from npu_formats.documents.prediction_request import PredictionRequest
 from tests.prediction import samples
 from tests.profiles import trees
 from tf2npu import cli
 from tf2npu.cli import script_arguments
-from tf2npu.prediction import document
 from tf2npu.prediction.arguments import chips_named, devices_named, processes_for
 
 CHIPS = ["Ascend910A", "Ascend910B1", "Ascend910ProA"]
@@ -70,7 +70,7 @@ class TestProfile:
         tree = trees.new_tree(tmp_path)
         done = tool("profile", tree, "--json", "p.json", "--report", "rep")
         assert done.code == 0 and "one step as it was measured on an unknown chip" in done.out and "conv/Conv2D" in done.out
-        Draft202012Validator(document.schema()).validate(json.loads(Path("p.json").read_text()))
+        Draft202012Validator(prediction.schema()).validate(json.loads(Path("p.json").read_text()))
         assert "<title>PROF_" in (Path("rep") / "prediction.html").read_text()
 
     def test_two_are_compared(self, tool, tmp_path, monkeypatch):
@@ -89,7 +89,7 @@ class TestProfile:
 
     def test_a_prediction_is_compared_with_a_measurement(self, tool, tmp_path):
         tree, made, damaged = trees.new_tree(tmp_path), tmp_path / "p.json", tmp_path / "damaged.json"
-        made.write_text("".join(document.pieces(samples.sample())))
+        made.write_text("".join(prediction.pieces(samples.sample())))
         found = json.loads(tool("profile", "--compare", made, tree, "--json", "-").out)
         assert {"op_type": "Conv2D", "a_us": 400.0, "b_us": 200.0, "a_tasks": 1, "b_tasks": 1} in found["op_types"]
         assert json.loads(tool("profile", made, "--json", "-").out) == json.loads(made.read_text())

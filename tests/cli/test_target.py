@@ -37,6 +37,20 @@ def test_a_script_is_converted_for_the_target(tool, source, tmp_path, text, word
     assert (SESSION in (tmp_path / "o" / "train.py").read_text()) is is_converted
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "verdict"),
+    [
+        (OF_2, (), "Not a TensorFlow 1 project: its scripts are written for TensorFlow 2."),
+        (EITHER, (), "Ready after 1 decision."),
+        (EITHER, ("--target", "tf1"), "Ready to run."),
+    ],
+)
+def test_the_verdict_says_it_in_short(tool, source, text, words, verdict):
+    """It called a project that was converted no project for TensorFlow 1."""
+    (source / "train.py").write_text(text)
+    assert tool("scan", source, "--quiet", *words).out.strip() == verdict
+
+
 def test_the_settings_answer_once_for_a_project_and_the_command_line_wins(tool, source, tmp_path):
     (source / "train.py").write_text(EITHER)
     (source / "pyproject.toml").write_text('[tool.tf2npu]\ndialect = "tf1"\n')

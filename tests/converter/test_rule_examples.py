@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Callable
 
 import pytest
 
 from tests.one_item import together
+from tf2npu.config import RULE_LETTERS
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.rules import Example, Rule, all_rules, rule_parts
@@ -94,7 +96,7 @@ def test_an_example_keeps_its_promises(promise: Callable[[Rule, Example], None],
 def test_rule_is_described(rule: Rule) -> None:
     assert rule.title and rule.source
     assert rule.what.endswith(".") and rule.why.endswith(".")
-    assert rule.id.startswith("NPU") and len(rule.id) == 6
+    assert re.fullmatch(rf"({'|'.join(RULE_LETTERS)})\d{{3}}", rule.id), f"an id has letters of {RULE_LETTERS} and three digits"
 
 
 @together("rule", [rule for rule in all_rules() if rule.id not in ENGINE_FINDINGS], lambda rule: rule.id)

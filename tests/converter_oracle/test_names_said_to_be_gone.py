@@ -18,8 +18,8 @@ import pytest
 
 from tests.one_item import together
 from tf2npu.api_support.table import table
-from tf2npu.api_support.uses import is_fully_known
 from tf2npu.engine.convert_file import convert_source
+from tf2npu.frameworks.registry import known
 from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.outdated.contrib_gone import GONE_MODULES
 from tf2npu.rules.outdated.older_tensorflow import OLD_NAMES
@@ -32,7 +32,7 @@ IN_NEITHER = re.compile(r"Neither TensorFlow 1\.15 nor 2\.15 has tf\.([\w.]+):")
 
 
 def public_modules() -> list[str]:
-    return sorted(name for name in table().modules if is_fully_known(name))
+    return sorted(name for name in table().modules if known().is_fully_known(name))
 
 
 def asked_for() -> list[str]:

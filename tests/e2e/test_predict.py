@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from npu_formats.documents import prediction
 from npu_formats.environment import TF2NPU_PREDICT
 from tests.cli import conftest as cli_fixtures
 from tests.prediction import samples
-from tf2npu.prediction import document
 
 own_folders, tool = cli_fixtures.own_folders, cli_fixtures.tool
 WRITER = f"""
@@ -31,7 +31,7 @@ sys.exit(EXIT)
 def made(tmp_path, monkeypatch) -> Path:
     """The document that the scripts write."""
     path = tmp_path / "made.json"
-    path.write_text("".join(document.pieces(document.of_steps([samples.step()], "prediction", ""))))
+    path.write_text("".join(prediction.pieces(prediction.of_steps([samples.step()], "prediction", ""))))
     monkeypatch.setenv("MADE", str(path))
     return path
 
@@ -256,7 +256,7 @@ def test_the_examples_are_predicted_as_they_are(tool, tmp_path, monkeypatch):
     script = Path(__file__).parents[2] / "examples/lenet_estimator/train.py"
     done = tool("predict", str(script), "--soc", "Ascend 910", "--json", str(tmp_path / "made.json"))
     assert done.code == 0, done.err[-3000:]
-    made = document.load((tmp_path / "made.json").read_bytes())
+    made = prediction.load((tmp_path / "made.json").read_bytes())
     assert made.soc == "Ascend910A" and made.batch and made.step_ms and 0.1 < made.step_ms < 10
     assert any(str(script.parent / "lenet.py") in task.source for task in made.tasks)
     assert not any("/tf2npu-" in task.source for task in made.tasks)

@@ -20,7 +20,9 @@ def put_into_graphs(op: str) -> bool:
 
 def test_every_op_with_a_kernel_is_in_the_map() -> None:
     missing = sorted(op for op in all_kernels() if put_into_graphs(op) and op not in tensorflow_ops())
-    assert missing == [], "say in device/ops/tensorflow_ops.csv which operator of the device each becomes, or that it has none"
+    assert missing == [], (
+        "say in npu_formats/device/ops/tensorflow_ops.csv which operator of the device each becomes, or that it has none"
+    )
     assert {op for op in STRUCTURAL if not op.startswith("Ref")} <= set(tensorflow_ops())
 
 

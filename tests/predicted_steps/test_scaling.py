@@ -10,7 +10,7 @@ import pytest
 
 from tests.predicted_steps import scripts
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "tf2npu/prediction/prediction.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(__file__).parents[2] / "npu_formats/documents/prediction.schema.json").read_text(encoding="utf-8"))
 COUNTS = [8, 16, 512]
 PARAMETERS = 64 * 96 + 96 + 96 * 16 + 16
 """Of the network of tests/predicted_steps/scripts.py."""

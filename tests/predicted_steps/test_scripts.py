@@ -5,11 +5,11 @@ import json
 import jsonschema
 import pytest
 
+from npu_formats.documents import prediction
 from tests.how_many import some
 from tests.predicted_steps import scripts
-from tf2npu.prediction import document
 
-SCHEMA = json.loads(document.SCHEMA_FILE.read_text())
+SCHEMA = json.loads(prediction.SCHEMA_FILE.read_text())
 SUNK = scripts.ESTIMATOR.replace("LOOP", "10")
 ENDING = {
     "session": scripts.FEED, "monitored": scripts.MONITORED, "estimator": scripts.ESTIMATOR.replace("LOOP", "1"),

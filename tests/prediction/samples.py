@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tests.report.samples import HOSTILE_NAMES, texts
-from tf2npu.prediction.document import (
+from npu_formats.documents.prediction import (
     SHARES,
     Advice,
     Alternative,
@@ -18,6 +17,7 @@ from tf2npu.prediction.document import (
     Words,
     of_steps,
 )
+from tests.report.samples import HOSTILE_NAMES, texts
 from tf2npu.prediction.texts import advice_kinds
 
 CHIP = Chip(n_cores=32, peak_tflops=256.0, hbm_bytes=32 << 30, hbm_gb_per_s=1024.0, clock_mhz=1000.0)

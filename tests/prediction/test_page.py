@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_formats.documents.prediction import ChipStep, Task
 from tests.prediction import samples
 from tf2npu.prediction import charts, comparison, page
-from tf2npu.prediction.document import ChipStep, Task
 from tf2npu.prediction.texts import texts
 
 ALLOWED = {

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from npu_formats.documents import prediction
 from tests.profiles import trees
-from tf2npu.prediction import document
 from tf2npu.profiles.csv_reader import NoProfile, plain, rows
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.tasks import _shapes
 from tf2npu.profiles.tree import opened
 
-SCHEMA = Draft202012Validator(json.loads(document.SCHEMA_FILE.read_text(encoding="utf-8")))
+SCHEMA = Draft202012Validator(json.loads(prediction.SCHEMA_FILE.read_text(encoding="utf-8")))
 
 
 def test_the_current_layout(tmp_path):
@@ -55,7 +55,7 @@ def test_tasks_of_two_streams_share_their_time(tmp_path):
 
 
 def vars_of(shares):
-    return [getattr(shares, name) for name in document.SHARES]
+    return [getattr(shares, name) for name in prediction.SHARES]
 
 
 def test_an_older_layout_without_a_step_trace(tmp_path):
@@ -142,7 +142,7 @@ def test_a_file_that_a_spreadsheet_saved(tmp_path, encoding):
 
 def test_what_is_measured_fits_the_schema(tmp_path):
     for found in (read_profile(trees.new_tree(tmp_path)), read_profile(trees.old_tree(tmp_path))):
-        SCHEMA.validate(json.loads("".join(document.pieces(found))))
+        SCHEMA.validate(json.loads("".join(prediction.pieces(found))))
 
 
 def test_raw_records_alone_are_told_from_nothing(tmp_path):
@@ -205,7 +205,7 @@ def test_a_damaged_tree_is_read_or_refused(tmp_path):
             at, until = sorted(chance.randrange(len(whole)) for _ in range(2))
             path.write_bytes(whole[:at] + bytes(chance.randrange(256) for _ in range(3)) + whole[until:])
             try:
-                SCHEMA.validate(json.loads("".join(document.pieces(read_profile(tree)))))
+                SCHEMA.validate(json.loads("".join(prediction.pieces(read_profile(tree)))))
             except NoProfile as error:
                 assert "\n" not in str(error) and len(str(error)) < 500
         path.write_bytes(whole)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.frameworks.registry import known
 from tf2npu.report.languages.language import Catalogue, texts_of_template
 from tf2npu.rules import rule_parts
 
@@ -188,8 +189,9 @@ def _is_said(text: str) -> bool:
 
 
 def facts() -> list[str]:
-    """Texts of rules and file notes about themselves."""
-    found = [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
+    """Texts of rules, file notes and adapters about themselves."""
+    adapters = [framework.adapter.message for framework in known() if framework.adapter is not None]
+    found = adapters + [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
     return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 
@@ -200,10 +202,10 @@ def page_texts() -> list[str]:
 
 def missing_texts() -> dict[str, str]:
     """Each English text that has none in Chinese, and the place where it stands."""
-    known = read()
+    written = read()
     said = {**templates((*FINDINGS, *REPORT)), **run_templates()}
-    found = {text: place for text, place in said.items() if not known.get(text)}
-    texts = Catalogue(known)
+    found = {text: place for text, place in said.items() if not written.get(text)}
+    texts = Catalogue(written)
     for text in (*facts(), *page_texts()):
         if not texts.has(text):
             found.setdefault(text, "what a rule or a page says about itself")
@@ -215,9 +217,9 @@ def read() -> dict[str, str]:
     return dict(json.loads(CATALOGUE.read_text(encoding="utf-8")))
 
 
-def with_empty_lines(known: dict[str, str], missing: Iterable[str]) -> str:
+def with_empty_lines(catalogue: dict[str, str], missing: Iterable[str]) -> str:
     """The catalogue with an empty text for each one that is missing, and no other empty ones, sorted."""
-    written = {english: text for english, text in known.items() if text}
+    written = {english: text for english, text in catalogue.items() if text}
     texts = dict(sorted({**dict.fromkeys(missing, ""), **written}.items()))
     return json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.shim.data_parallel_scripts import DATA
 from tests.shim.test_launch import TF2NPU, launch, script  # noqa: F401
@@ -86,6 +87,7 @@ with tf.train.MonitoredTrainingSession(master=server.target, is_chief=task == 0,
 """
 
 
+@pytest.mark.whole
 def test_what_is_written_in_the_place_of_a_cluster_trains_on_two_ranks(script, tmp_path):  # noqa: F811
     """One finding tells it, statement by statement; they stand here between what a script has anyway."""
     script(CLUSTER, "src/train.py")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from npu_formats import session_options
 from npu_formats.device.chip import chip_names
+from tf2npu.launch import preflight
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
 
@@ -94,5 +94,5 @@ print(*sorted(public(tf.compat.v1) - public(tf) | {"contrib", "examples"}), sep=
 
 def test_names_of_tf1_are_those_of_the_installed_tensorflow():
     done = subprocess.run([sys.executable, "-c", NAMES], capture_output=True, text=True, check=True)
-    table = Path(session_options.__file__).with_name("names_of_tf1_only.csv")
+    table = Path(preflight.__file__).with_name("names_of_tf1_only.csv")
     assert done.stdout.split() == table.read_text(encoding="utf-8").split()[1:]

@@ -54,12 +54,7 @@ def _sums() -> list[np.ndarray]:
         return session.run(made)
 
 
-@pytest.mark.whole(
-    but=(
-        "default",
-        "by index",
-    )
-)
+@pytest.mark.whole(beyond=1)
 @pytest.mark.parametrize(
     ("fusion", "split"),
     [

@@ -22,7 +22,8 @@ from tf2npu.ranks.lines import Lines
 
 DRIVER = """
 import sys, tempfile
-from tf2npu.ranks import job, process, shared_folder
+from npu_formats.ranks import shared_folder
+from tf2npu.ranks import job, process
 shared_folder.IN_MEMORY = tempfile.tempdir = sys.argv[3]
 program = "import runpy; runpy.run_path(sys.argv[2], run_name='__main__')"
 process.AS_COMMAND = process.AS_COMMAND.split("from tf2npu.cli")[0] + program

@@ -75,6 +75,7 @@ def test_each_api_is_told_with_the_runs_that_saw_it(project):
     assert seen(project, "sqrt") == f"{run}1 node ran on the device"
 
 
+@pytest.mark.whole
 def test_a_run_that_was_written_to_a_file_says_the_same_and_one_of_a_changed_file_says_nothing(project):
     assert launch("--report", "run.json", "out/train.py", cwd=project.folder).returncode == 0
     made = json.loads((project.folder / "run.json").read_text())

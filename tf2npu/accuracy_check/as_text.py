@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from npu_formats.documents.check_record import Failure, FirstDifference, LeastChange, Record, Run
 from tf2npu.accuracy_check import sentences
 from tf2npu.accuracy_check.change_files import names_by_label
 from tf2npu.accuracy_check.number_format import loss_text, share_text
-from tf2npu.accuracy_check.record import Failure, FirstDifference, LeastChange, Record, Run
 from tf2npu.accuracy_check.terminal_width import fitted, padded, width
 from tf2npu.accuracy_check.verdicts import AGREES, DIFFERS, FAILED, names_causes, verdict_of
 from tf2npu.comparison.texts import Texts

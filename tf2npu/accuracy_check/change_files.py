@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tf2npu.accuracy_check.record import Record
+from npu_formats.documents.check_record import Record
 from tf2npu.accuracy_check.verdicts import names_causes
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tf2npu.accuracy_check.record import Run
+from npu_formats.documents.check_record import Run
 
 WIDTH, HEIGHT = 100.0, 40.0
 """Size of the picture, in units of its own."""

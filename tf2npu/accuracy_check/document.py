@@ -16,9 +16,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from npu_formats.documents.check_record import Count, Failure, FirstDifference, LineNumber, Randomness, Record, Run
 from tf2npu.accuracy_check import verdicts
 from tf2npu.accuracy_check.change_files import names_by_label
-from tf2npu.accuracy_check.record import Count, Failure, FirstDifference, LineNumber, Randomness, Record, Run
 from tf2npu.accuracy_check.verdicts import ExitCode, Verdict
 
 VERSION = "1.0"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from npu_formats.documents.check_record import Errors, FirstDifference, Node, Record
 from npu_formats.escape import visible
-from tf2npu.accuracy_check.record import Errors, FirstDifference, Node, Record
 from tf2npu.accuracy_check.sentences import place
 
 STATIC_ROWS = 200

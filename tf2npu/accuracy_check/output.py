@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from npu_formats.documents.check_record import Record
 from tf2npu.accuracy_check import document, page
 from tf2npu.accuracy_check.change_files import change_files
-from tf2npu.accuracy_check.record import Record
 from tf2npu.comparison.texts import Texts
 from tf2npu.prediction import output
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from jinja2 import Environment
 
+from npu_formats.documents.check_record import Record, Run
 from npu_formats.escape import visible
 from tf2npu import prediction
 from tf2npu.accuracy_check import node_table, sentences, verdicts
 from tf2npu.accuracy_check.change_files import names_by_label
 from tf2npu.accuracy_check.curves import HEIGHT, WIDTH, picture
 from tf2npu.accuracy_check.number_format import loss_text, share_text
-from tf2npu.accuracy_check.record import Record, Run
 from tf2npu.comparison.texts import Texts
 from tf2npu.report.html.code_table import seen, told
 from tf2npu.report.html.standalone import VIRTUAL_TABLE, as_data, standalone_environment

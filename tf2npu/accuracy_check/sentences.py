@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from npu_formats.documents.check_record import FirstDifference, LeastChange, Record, Run
 from tf2npu.accuracy_check.number_format import amount_text, cosine_text, loss_text, share_text, special
-from tf2npu.accuracy_check.record import FirstDifference, LeastChange, Record, Run
 from tf2npu.accuracy_check.verdicts import AGREES, DIFFERS, FAILED, cause_of, names_causes, verdict_of
 from tf2npu.comparison.texts import Texts
 

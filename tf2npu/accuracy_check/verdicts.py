@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tf2npu.accuracy_check.record import Cause, Record, Run
+from npu_formats.documents.check_record import Cause, Record, Run
 
 Verdict = Literal["agrees", "differs", "failed", "not run"]
 ExitCode = Literal[0, 1, 3]

@@ -12,13 +12,13 @@ from typing import Any
 
 import click
 
+from npu_formats.documents.check_record import Record, read_record
 from npu_formats.escape import visible
 from npu_formats.files.directory import Directory
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import table
 from npu_formats.whole_number import whole_number
 from tf2npu.accuracy_check import as_text, document, output
-from tf2npu.accuracy_check.record import Record, read_record
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
 from tf2npu.launch.bisect_rules import least_rules

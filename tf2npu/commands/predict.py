@@ -10,18 +10,19 @@ from pathlib import Path
 
 import click
 
+from npu_formats.documents import prediction
+from npu_formats.documents.prediction import Advice, Document, NotAPrediction, Task
+from npu_formats.documents.prediction_request import PredictionRequest
 from npu_formats.environment import TF2NPU_PREDICT
 from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.temporary import temporary_folder
-from npu_formats.predict import PredictionRequest
 from npu_formats.session_options import of_text
 from tf2npu.launch.subprocess import chips, converted_for, orderly_end, run_script
-from tf2npu.prediction import as_text, comparison, document
+from tf2npu.prediction import as_text, comparison
 from tf2npu.prediction.arguments import processes_for
-from tf2npu.prediction.document import Advice, Document, NotAPrediction, Task
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.profiles.csv_reader import NoProfile
@@ -98,7 +99,7 @@ def _read(path: Path) -> Document:
     if not path.is_file():
         return read_profile(path)
     try:
-        return document.load(read_at_most(path, MOST_REPORT_BYTES))
+        return prediction.load(read_at_most(path, MOST_REPORT_BYTES))
     except OSError as error:
         raise NotAPrediction(f"{path}: cannot be read: {error.strerror or error}") from None
     except NotAPrediction as error:
@@ -122,7 +123,7 @@ def _together(documents: Sequence[Document]) -> Document:
         for step in one.steps:
             step.soc = f"{step.soc}, {one.subject}" if step.soc else one.subject
             found.append(step)
-    return document.of_steps(found, documents[0].origin, ", ".join(one.subject for one in documents))
+    return prediction.of_steps(found, documents[0].origin, ", ".join(one.subject for one in documents))
 
 
 def _check_precision(precision: str | None) -> None:
@@ -145,7 +146,7 @@ def _document(out: Path, script: Path, code: int, steps: int) -> Document | None
         click.echo(f"tf2npu predict: {visible(str(script))} {reason}", err=True)
         return None
     try:
-        made = document.load(read_at_most(out, MOST_REPORT_BYTES))
+        made = prediction.load(read_at_most(out, MOST_REPORT_BYTES))
     except (OSError, NotAPrediction) as error:
         raise RefusedRequest(f"the prediction of {script} cannot be read: {error}") from None
     if code:
@@ -180,7 +181,7 @@ def _show(made: Document, place: Place) -> None:
     t = texts(place.language)
     if place.json != STDOUT:
         show(as_text.full(made, t), sys.stdout)
-    _put_json(document.pieces(made), place)
+    _put_json(prediction.pieces(made), place)
     if place.report is not None:
         from tf2npu.prediction import page  # Jinja costs a tenth of a second to import
 

@@ -56,14 +56,13 @@ def device_lines() -> list[str]:
     reason = why_not_run()
     if reason:
         raise RefusedRequest(reason)
+    from npu_formats.device.chip import ChipProblem
     from tf2npu.launch import devices
 
     _launcher_options()
     try:
         return devices.lines()
-    except Exception as error:
-        if type(error).__name__ != "InvalidArgument":
-            raise
+    except ChipProblem as error:
         raise RefusedRequest(str(error)) from None
 
 

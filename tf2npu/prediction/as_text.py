@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from npu_formats.documents.prediction import SHARES, Advice, ChipStep, Document
 from npu_formats.escape import visible
 from tf2npu.prediction import figures
-from tf2npu.prediction.document import SHARES, Advice, ChipStep, Document
 from tf2npu.prediction.operators import by_operator
 from tf2npu.prediction.texts import Texts
 from tf2npu.report.formats.as_text import Line

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from npu_formats.documents.prediction import ChipStep, Shares, Task
 from tf2npu.prediction import figures
-from tf2npu.prediction.document import ChipStep, Shares, Task
 
 WIDTH, HEIGHT = 720.0, 340.0
 """Size of a picture, in its own units; the browser scales it to the width that there is."""

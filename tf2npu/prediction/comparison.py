@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from npu_formats.documents.prediction import Document
 from npu_formats.escape import visible
 from tf2npu.prediction import figures
 from tf2npu.prediction.as_text import aligned
-from tf2npu.prediction.document import Document
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
 from tf2npu.report.formats.as_text import Line

@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tf2npu.prediction.document import Task
+from npu_formats.documents.prediction import Task
 
 _CORES = ("cube", "vector", "")
 """Engines that are the AI cores. A profile that does not name engines counts all its tasks as theirs."""

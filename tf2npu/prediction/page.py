@@ -14,11 +14,11 @@ from typing import Any
 
 from jinja2 import Environment
 
+from npu_formats.documents.prediction import SHARES, ChipStep, Document, Task
 from npu_formats.escape import visible
 from tf2npu.prediction import charts, figures
 from tf2npu.prediction.as_text import SHARE_NAMES, advice_lines, headline, limit, loop, scaling_head, summary
 from tf2npu.prediction.comparison import Comparison
-from tf2npu.prediction.document import SHARES, ChipStep, Document, Task
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
 from tf2npu.report.html.code_table import seen, told

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from npu_formats.documents.prediction import Advice
 from npu_formats.escape import visible
-from tf2npu.prediction.document import Advice
 from tf2npu.report.languages.language import Catalogue
 
 _FOLDER = Path(__file__).parent

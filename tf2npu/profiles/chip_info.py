@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tf2npu.prediction.document import Chip
+from npu_formats.documents.prediction import Chip
 from tf2npu.profiles.tree import ProfileTree
 
 _MOST_BYTES = 1 << 20

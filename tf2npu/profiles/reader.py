@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tf2npu.prediction.document import ChipStep, Document, Task, of_steps
+from npu_formats.documents.prediction import ChipStep, Document, Task, of_steps
 from tf2npu.profiles import steps, tasks
 from tf2npu.profiles.chip_info import chip_of
 from tf2npu.profiles.csv_reader import NoProfile, rows

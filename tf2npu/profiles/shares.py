@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from tf2npu.prediction.document import Shares, Task
+from npu_formats.documents.prediction import Shares, Task
 from tf2npu.profiles.steps import Step
 
 _MEMORY = ("mte1", "mte2", "mte3", "fixpipe")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tf2npu.prediction.document import Shapes, Task, Words
+from npu_formats.documents.prediction import Shapes, Task, Words
 from tf2npu.profiles.csv_reader import MOST_AMOUNT, MOST_ROWS, Clock, NoProfile, TableRow, column_names, number_in, plain, rows
 from tf2npu.profiles.tree import ProfileTree
 

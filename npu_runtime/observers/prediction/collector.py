@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from npu_formats.documents.prediction_request import PredictionRequest, read_request
 from npu_formats.environment import TF2NPU_PREDICT
-from npu_formats.predict import PredictionRequest, read_request
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.prediction.exit_script import listen

@@ -1,4 +1,4 @@
-"""The document of a prediction: what tf2npu/prediction/prediction.schema.json describes, as plain values."""
+"""The document of a prediction: what npu_formats/documents/prediction.schema.json describes, as plain values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from npu_formats.device.chip import Chip, chip_names, load_chip
-from npu_formats.predict import PredictionRequest
+from npu_formats.documents.prediction_request import PredictionRequest
 from npu_runtime.lowering.lower import untuned
 from npu_runtime.observers.prediction.advice import MIXED, Adviser
 from npu_runtime.observers.prediction.batches import OtherBatches

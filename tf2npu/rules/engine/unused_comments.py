@@ -13,7 +13,7 @@ _ID = "NPU904"
 @hooks.after_edits
 def unused_comments(script: Script, edits: list[Edit]) -> list[Fix]:
     """Findings on comments that switch off something that does not happen there."""
-    enabled = [p for p in script.pragmas.unused if p.ids == ("NPU",) or any(script.config.is_enabled(i) for i in p.ids)]
+    enabled = [p for p in script.pragmas.unused if p.is_for_every_rule or any(script.config.is_enabled(i) for i in p.ids)]
     message = "This comment switches nothing off: no rule has anything to say or to change there. Take it out."
     findings = [Finding(_ID, Level.INFO, script.span(p.start, p.end), message, before=script.text[p.start : p.end])
                 for p in enabled]  # fmt: skip

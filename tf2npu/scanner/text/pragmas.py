@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 _PRAGMA = re.compile(r"#\s*tf2npu:\s*(ignore-file|ignore|off|on)\b(?:\[([^\]]*)\])?")
-_EVERY_RULE = ("NPU",)
+_EVERY_RULE = ("",)
+"""Prefixes of ids that a comment without ids stands for: every id begins so, whatever its framework."""
+_ALSO_EVERY_RULE = ("NPU",)
+"""Prefixes that a comment can name and mean the same: those of the tool's own findings, which every file has."""
 
 
 @dataclass
@@ -25,6 +28,11 @@ class Pragma:
     end: int
     is_for_file: bool = False
     is_used: bool = False
+
+    @property
+    def is_for_every_rule(self) -> bool:
+        """Whether the comment leaves no rule on."""
+        return self.ids in (_EVERY_RULE, _ALSO_EVERY_RULE)
 
 
 class Pragmas:
@@ -81,7 +89,7 @@ class Pragmas:
     @property
     def whole_file(self) -> Pragma | None:
         """The pragma that switches off every rule for the file."""
-        return next((p for p in self.all if p.is_for_file and p.ids == _EVERY_RULE), None)
+        return next((p for p in self.all if p.is_for_file and p.is_for_every_rule), None)
 
     @property
     def unused(self) -> list[Pragma]:
