@@ -45,10 +45,10 @@ def test_a_script_is_converted_for_the_target(tool, source, tmp_path, text, word
         (EITHER, ("--target", "tf1"), "Ready to run."),
     ],
 )
-def test_the_verdict_says_it_in_short(tool, source, text, words, verdict):
+def test_the_verdict_says_it_in_short(tool, source, tmp_path, text, words, verdict):
     """It called a project that was converted no project for TensorFlow 1."""
     (source / "train.py").write_text(text)
-    assert tool("scan", source, "--quiet", *words).out.strip() == verdict
+    assert tool("convert", source, tmp_path / "o", "--quiet", *words).out.strip() == verdict
 
 
 def test_the_settings_answer_once_for_a_project_and_the_command_line_wins(tool, source, tmp_path):

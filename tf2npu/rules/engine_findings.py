@@ -108,7 +108,6 @@ def tensorflow_2(site: Any) -> None:
 @part_of(
     tensorflow_2,
     on="engine",
-    why="Either TensorFlow runs it, but not by the same adapter: converted for the wrong one it does not run on the NPU.",
     done_when="`--target tf1`, or `dialect` in pyproject.toml, says which TensorFlow the scripts are written for.",
     examples=(
         Example(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tf2npu.config import EffortSettings
-from tf2npu.findings import Status
+from tf2npu.findings import Level, Status
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.work.decisions import Decision
@@ -56,7 +56,8 @@ def _is_all_2(report: Report) -> bool:
 
 
 def _is_left_as_2(file: FileReport) -> bool:
-    return file.status is not Status.CONVERTED and any(f.rule == _NOT_1 for f in file.findings)
+    levels = {finding.level for finding in file.findings if finding.rule == _NOT_1}
+    return Level.UNSUPPORTED in levels or (bool(levels) and file.status is not Status.CONVERTED)
 
 
 def _named(blockers: Sequence[Decision]) -> str:
