@@ -45,7 +45,7 @@ def printed(cells: list[str]) -> str:
 
 def test_cells_print_what_they_did(converted):
     sources = [
-        "import numpy as np  # no tensorflow\nprint 'a', 1",
+        "import collections  # no tensorflow\nprint 'a', 1",
         "d = {'k': 3}\nn = 7",
         "for k, v in d.iteritems():\n    print k, v",
         "print n / 2, map(str, [n])[0]",

@@ -53,7 +53,8 @@ def is_too_deep(text: str, most_tokens: float = DEEPEST) -> bool:
                 brackets += (token.string in "([{") - (token.string in ")]}")
             if tokens > most_tokens or brackets > _MOST_BRACKETS:
                 return True
-    except (tokenize.TokenError, SyntaxError, IndentationError):  # since Python 3.12 also for more than 200 brackets
+    # Since Python 3.12 also for more than 200 brackets, and for half a character of a notebook's JSON.
+    except (tokenize.TokenError, SyntaxError, IndentationError, UnicodeEncodeError):
         return _n_opened(text) > DEEPEST or _most_open(text) > _MOST_BRACKETS
     return False
 
