@@ -132,7 +132,7 @@ def _tried(rule: str, name: str, on: str) -> tuple[str, str]:
     notes = {"none": "", "horovod": "with --distributed horovod", "tf": "with --distributed tf"}
     levels = {}
     for mode in notes:
-        result = convert_source(f"{imports}{use}\n", config=Config(distributed=mode))
+        result = convert_source(f"{imports}{use}\n", config=Config(distributed=mode, dialect="tf1"))  # also names of 2
         levels[mode] = {f.level for f in result.findings if f.rule == rule}
     for mode, note in notes.items():
         if Level.FIXED in levels[mode] and (mode == "none" or levels["none"] or name.startswith("horovod")):
