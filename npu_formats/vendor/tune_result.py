@@ -60,3 +60,8 @@ def _read_key(key: str) -> tuple[tuple[str, ...], ...]:
     if not groups:
         raise ValueError(f"the key {key[:80]} is no list of operators")
     return tuple(tuple(part.strip().strip("'\"") for part in group.split(",")) for group in groups)
+
+
+def percent(before: float, after: float) -> str:
+    """The share by which the time has become shorter, in per cent of the time before."""
+    return f"{100 * (before - after) / before if before else 0.0:.2f}%"

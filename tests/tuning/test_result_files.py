@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_formats.vendor.tune_result import TunedOperator, read_tune_result
+from npu_formats.vendor.tune_result import TunedOperator, percent, read_tune_result
 from npu_runtime.observers.tuning.programs.bank_policy import decide
 from npu_runtime.observers.tuning.programs.outcome import Outcome
 from npu_runtime.observers.tuning.programs.result_files import (
     aoe_result,
-    percent,
     read_name,
     tune_result,
     tune_result_name,

@@ -14,8 +14,8 @@ from npu_formats.device.chip import DEFAULT_CHIP
 from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from npu_formats.runtime_process import runtime_command
-from npu_formats.vendor.tune_result import FLAGS, read_tune_result
-from tf2npu.commands.tuning_table import FAILED, WIDTH, percent, put, write
+from npu_formats.vendor.tune_result import FLAGS, percent, read_tune_result
+from tf2npu.commands.tuning_table import FAILED, WIDTH, put, write
 from tf2npu.launch.subprocess import chips
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.refused_request import RefusedRequest

@@ -13,8 +13,9 @@ from npu_formats.environment import TF2NPU_TUNE
 from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from npu_formats.files.temporary import temporary_folder
+from npu_formats.vendor.tune_result import percent
 from tf2npu.commands.bank import require_bank
-from tf2npu.commands.tuning_table import FAILED, WIDTH, percent, put
+from tf2npu.commands.tuning_table import FAILED, WIDTH, put
 from tf2npu.launch.subprocess import chips, converted_for, orderly_end, run_script
 from tf2npu.refused_request import RefusedRequest
 

@@ -18,10 +18,6 @@ WIDTH = 24
 """Characters of a name of an operator in a table; longer ones are cut."""
 
 
-def percent(before: float, after: float) -> str:
-    return f"{100 * (before - after) / before:.2f}%" if before else "0.00%"
-
-
 def put(document: Any, json_file: Path | None, lines: list[str]) -> None:
     """The text on stdout, JSON into a file; - for JSON on stdout instead."""
     if json_file != Path("-"):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import ParsedFile
 from tf2npu.frameworks.tensorflow1.api_return_types import DATASET
-from tf2npu.frameworks.tensorflow1.file_scopes import FileScopes, Place
+from tf2npu.frameworks.tensorflow1.file_scopes import FileScopes, Place, enumerated
 from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.frameworks.tensorflow1.value_kinds import SUBCLASS, TENSOR, is_model, is_model_class
 from tf2npu.scanner.syntax import walk
@@ -58,14 +58,7 @@ def _loop(scopes: FileScopes, place: Place) -> str:
 
 
 def _is_dataset(scopes: FileScopes, place: Place, iterable: ast.expr) -> bool:
-    if (
-        isinstance(iterable, ast.Call)
-        and isinstance(iterable.func, ast.Name)
-        and iterable.func.id == "enumerate"
-        and iterable.args
-    ):
-        iterable = iterable.args[0]
-    return scopes.kinds.kind(iterable, place.scope) == DATASET
+    return scopes.kinds.kind(enumerated(iterable) or iterable, place.scope) == DATASET
 
 
 def _call(scopes: FileScopes, place: Place) -> str:

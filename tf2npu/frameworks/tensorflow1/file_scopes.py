@@ -117,17 +117,18 @@ def _holder(name: str, scope: Scope) -> Scope:
 
 
 def _give_items(target: ast.expr, iterable: ast.expr, scope: Scope) -> None:
-    if (
-        isinstance(iterable, ast.Call)
-        and isinstance(iterable.func, ast.Name)
-        and iterable.func.id == "enumerate"
-        and iterable.args
-    ):
-        counted = target.elts if isinstance(target, ast.Tuple) else []
-        target, iterable = (counted[1], iterable.args[0]) if len(counted) == 2 else (target, iterable)
+    counted = enumerated(iterable)
+    if counted is not None and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        target, iterable = target.elts[1], counted
     for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
         if name := name_given(one):
             scope.items.setdefault(name, []).append(iterable)
+
+
+def enumerated(iterable: ast.expr) -> ast.expr | None:
+    """The iterable inside `enumerate(...)`, or None."""
+    is_counted = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "enumerate"
+    return iterable.args[0] if is_counted and isinstance(iterable, ast.Call) and iterable.args else None
 
 
 def _bind_arguments(node: ast.AST, scope: Scope) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from npu_formats.vendor.tune_result import FLAGS
+from npu_formats.vendor.tune_result import FLAGS, percent
 from npu_runtime.observers.tuning.programs.outcome import Outcome
 
 _TIME = r"(?P<day>\d{8})_(?P<time>\d{9})"
@@ -99,8 +99,3 @@ def totals(outcomes: Iterable[Outcome]) -> tuple[float, float]:
     """Microseconds of all operators before and after."""
     pairs = [(len(one.operators) * one.before_us, len(one.operators) * one.after_us) for one in outcomes]
     return sum(before for before, _ in pairs), sum(after for _, after in pairs)
-
-
-def percent(before: float, after: float) -> str:
-    """The share by which the time has become shorter, in per cent of the time before."""
-    return f"{100 * (before - after) / before if before else 0.0:.2f}%"

@@ -11,6 +11,7 @@ from threading import Lock
 
 from npu_formats.device.chip import Chip
 from npu_formats.files.whole_file import OWN_FILE, put_text
+from npu_formats.vendor.tune_result import percent
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.cost.choice import Choice
 from npu_runtime.kernels.algorithm_choice import set_tuner
@@ -26,7 +27,6 @@ from npu_runtime.observers.tuning.programs.program_tuner import ProgramTuner, Tu
 from npu_runtime.observers.tuning.programs.result_files import (
     aoe_result,
     aoe_result_name,
-    percent,
     totals,
     tune_result,
     tune_result_name,
