@@ -19,6 +19,8 @@ FEED = "_Feed"
 """Source node for a fed value; attribute `value` is the Value of the user's graph it stands for."""
 CONSTANT = "_Constant"
 """A node whose results are known when the program is made; they stand in the specs of its outputs."""
+HOST_RESOURCE = "_HostResource"
+"""Source node for a handle that eager code gives a function: of an iterator, a table, a dataset, a writer of summaries."""
 LOOP_INPUT = "_LoopInput"
 """Source inside the body of a loop: a value that comes in, or the state of a loop variable."""
 
