@@ -33,6 +33,8 @@ NEXT_ITERATIONS = frozenset({"NextIteration", "RefNextIteration"})
 LOOP_OPS = ENTERS | EXITS | NEXT_ITERATIONS | {"LoopCond", "ControlTrigger"}
 STRUCTURAL = SWITCHES | MERGES | LOOP_OPS | {"PlaceholderWithDefault", "RefIdentity"}
 """Done by the executor for every element type."""
+DRIVEN_LOOP = "_DrivenLoop"
+"""A loop of eager code with host nodes inside, which its session runs turn by turn; what goes in and out is fetched and fed."""
 WHILE = "_While"
 """A whole loop as one node; attribute `loop` is its Loop."""
 

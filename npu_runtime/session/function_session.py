@@ -22,6 +22,10 @@ Binding = tuple[str, ...]
 """The names of the variables behind the inputs of a function, "" for an input that is none."""
 
 
+Known = tuple[FunctionProgram, str]
+"""A program, and the reason for which TensorFlow runs the function as a whole, "" where it does not."""
+
+
 class FunctionSession:
     """Runs functions of eager code on the device.
 
@@ -31,10 +35,10 @@ class FunctionSession:
     def __init__(self, config: RuntimeConfig, place: str = "") -> None:
         self._state = SessionState.opened(config, partial(session_observers, recorder=None), place)
         self.residency = Residency(self._make_variable, self._drop_variable)
-        self._programs: WeakKeyDictionary[Any, dict[Binding, FunctionProgram]] = WeakKeyDictionary()
+        self._programs: WeakKeyDictionary[Any, dict[Binding, Known]] = WeakKeyDictionary()
 
-    def program(self, function: Any, arguments: Sequence[Any]) -> FunctionProgram:
-        """The program of a function for the variables that these arguments lead to.
+    def program(self, function: Any, arguments: Sequence[Any]) -> Known:
+        """The program of a function for the variables that these arguments lead to, and why it is not to be used, if so.
 
         function: an AtomicFunction of TensorFlow.  arguments: the flat eager tensors of a call.
         """
@@ -47,8 +51,8 @@ class FunctionSession:
                 programs = self._programs.setdefault(function, {})
                 made = programs.get(binding)
                 if made is None:
-                    made = FunctionProgram(function.graph, variables, self.residency, self._state)
-                    programs[binding] = made
+                    program = FunctionProgram(function.graph, variables, self.residency, self._state)
+                    made = programs[binding] = program, program.why_not()
         return made
 
     def variable(self, tensor: Any) -> ResidentVariable | None:
@@ -57,7 +61,7 @@ class FunctionSession:
 
     def forget(self, function: Any) -> None:
         """Drop the programs of a function."""
-        for program in self._programs.pop(function, {}).values():
+        for program, _ in self._programs.pop(function, {}).values():
             program.close()
 
     def close(self) -> None:

@@ -240,7 +240,7 @@ class ObservedSession:
         fetches = [resolve(name) for name in request.fetches]
         number = len(self._state.record.programs) + 1
         made = self._compilation(graph, f"run {number}")
-        made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
+        made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections, request.ran), is_saturating
         pruned = run_steps(SELECT, made).graph
         record = ProgramRecord(request.fetches + request.targets, trains=trains(pruned, self._importer.trainable()))
         self._state.observers.planned(record)

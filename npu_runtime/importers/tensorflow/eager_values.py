@@ -8,10 +8,17 @@ import numpy as np
 from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import auto_control_deps_utils, constant_op, dtypes
 
+from npu_runtime.graph.ops import HANDLES
+
 
 def is_resource(tensor: Any) -> bool:
     """Whether an eager tensor is the handle of a resource."""
     return bool(tensor._datatype_enum() == types_pb2.DT_RESOURCE)
+
+
+def is_handle(tensor: Any) -> bool:
+    """Whether a tensor of a graph is a handle: of a resource, a list, a dataset."""
+    return tensor.dtype.base_dtype.name in HANDLES
 
 
 def fed_array(tensor: Any) -> np.ndarray:

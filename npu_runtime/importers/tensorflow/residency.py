@@ -48,7 +48,7 @@ class ResidentVariable:
             return
         tensor, variable = self.tensor(), self.on_device
         with self._lock, unwatched():
-            if variable is None or tensor is None:
+            if not self.is_device_old or variable is None or tensor is None:
                 return
             if not tf.raw_ops.VarIsInitializedOp(resource=tensor):
                 variable.reset()
@@ -63,8 +63,8 @@ class ResidentVariable:
             return
         tensor, variable = self.tensor(), self.on_device
         with self._lock, unwatched():
-            self.is_host_old = False
-            if variable is None or tensor is None or not variable.is_initialized:
+            is_old, self.is_host_old = self.is_host_old, False
+            if not is_old or variable is None or tensor is None or not variable.is_initialized:
                 return
             tf.raw_ops.AssignVariableOp(resource=tensor, value=tf.constant(variable.read(), tf.as_dtype(self.handle.dtype)))
             copies["down"] += 1

@@ -48,14 +48,14 @@ def _call_flat(self: Any, *arguments: Any) -> Any:
         return _original["call_flat"](self, *arguments)  # which says so
     with atomic_function.InterpolateRuntimeError(self):
         try:
-            program = _session[0].program(self, arguments)
-            if not program.why_not:
+            program, reason = _session[0].program(self, arguments)
+            if not reason:
                 return program.call(arguments) or None
         except DeviceError as error:
             raise of_device(self, error) from error.__cause__
         except errors_impl.OpError as error:
             raise of_host(self, error) from None
-    return _on_tensorflow(self, arguments, program.why_not)
+    return _on_tensorflow(self, arguments, reason)
 
 
 def _on_tensorflow(function: Any, arguments: Any, reason: str) -> Any:
