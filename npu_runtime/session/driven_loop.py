@@ -1,6 +1,4 @@
-"""A loop of eager code that is run turn by turn, as its body asks an iterator or the script for something; its condition and its body
-are programs of the device.
-"""
+"""A loop of eager code that is run turn by turn, as its body asks an iterator or the script for something."""
 
 from __future__ import annotations
 

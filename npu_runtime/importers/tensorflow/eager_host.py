@@ -106,7 +106,8 @@ class EagerHost(HostSide):
 def _between(fed: Sequence[Any], wanted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The operations that are run for `wanted`, and the handles that they are given."""
     sources = {one.op for one in fed}
-    found, handles = {}, {}
+    found: dict[Any, None] = {}
+    handles: dict[Any, Any] = {}
     waiting = [one for one in wanted if one not in sources]
     while waiting:
         operation = waiting.pop()
