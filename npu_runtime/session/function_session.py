@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from npu_formats.user_frames import calling_line
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import ALL, to_numpy
@@ -17,7 +19,10 @@ from npu_runtime.importers.tensorflow.residency import Residency, ResidentVariab
 from npu_runtime.session.device_session import session_observers
 from npu_runtime.session.function_program import FunctionProgram
 from npu_runtime.session.session_state import SessionState
+from npu_runtime.trace.function_log import FunctionLog
 
+_INFERENCE = re.compile(r"^__(?:inference|forward|backward)_(.*?)_\d+$")
+"""TensorFlow's name of a function, with the script's inside."""
 Binding = tuple[str, ...]
 """The names of the variables behind the inputs of a function, "" for an input that is none."""
 
@@ -35,6 +40,7 @@ class FunctionSession:
     def __init__(self, config: RuntimeConfig, place: str = "") -> None:
         self._state = SessionState.opened(config, partial(session_observers, recorder=None), place)
         self.residency = Residency(self._make_variable, self._drop_variable)
+        self.log = FunctionLog()
         self._programs: WeakKeyDictionary[Any, dict[Binding, Known]] = WeakKeyDictionary()
 
     def program(self, function: Any, arguments: Sequence[Any]) -> Known:
@@ -51,9 +57,16 @@ class FunctionSession:
                 programs = self._programs.setdefault(function, {})
                 made = programs.get(binding)
                 if made is None:
-                    program = FunctionProgram(function.graph, variables, self.residency, self._state)
-                    made = programs[binding] = program, program.why_not()
+                    made = programs[binding] = self._compile(function, variables)
         return made
+
+    def _compile(self, function: Any, variables: Sequence[ResidentVariable | None]) -> Known:
+        name, line = _INFERENCE.sub(r"\1", function.name.decode()), calling_line()
+        label = f"{name} ({line})" if line else name
+        program = FunctionProgram(function.graph, variables, self.residency, self._state, label)
+        reason = program.why_not()
+        self.log.met(label, reason)
+        return program, reason
 
     def variable(self, tensor: Any) -> ResidentVariable | None:
         """The variable that an eager handle leads to, if a program has used it."""

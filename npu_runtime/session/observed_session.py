@@ -55,10 +55,11 @@ class ObservedSession:
     """Runs one graph on the device, and tells the observers of its session.
 
     importer: follows the graph as it grows.  host: its host side.  state: of the session, which other graphs may share.
+    function: of eager code whose graph it is, for the run log.
     """
 
-    def __init__(self, importer: GraphImporter, host: HostSide, state: SessionState) -> None:
-        self._importer, self._host, self._state = importer, host, state
+    def __init__(self, importer: GraphImporter, host: HostSide, state: SessionState, function: str = "") -> None:
+        self._importer, self._host, self._state, self.function = importer, host, state, function
         self._placement = Placement()
         self._n_imports = 0
         self._placed: set[str] = set()
@@ -242,7 +243,8 @@ class ObservedSession:
         made = self._compilation(graph, f"run {number}")
         made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections, request.ran), is_saturating
         pruned = run_steps(SELECT, made).graph
-        record = ProgramRecord(request.fetches + request.targets, trains=trains(pruned, self._importer.trainable()))
+        is_training = trains(pruned, self._importer.trainable())
+        record = ProgramRecord(request.fetches + request.targets, trains=is_training, function=self.function)
         self._state.observers.planned(record)
         self._state.record.programs.append(record)
         self._state.record.saturates |= is_saturating

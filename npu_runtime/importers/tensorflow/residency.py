@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from threading import RLock
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from npu_runtime.device.variable import Variable
@@ -68,6 +69,16 @@ class ResidentVariable:
                 return
             tf.raw_ops.AssignVariableOp(resource=tensor, value=tf.constant(variable.read(), tf.as_dtype(self.handle.dtype)))
             copies["down"] += 1
+
+    def poison(self) -> None:
+        """Spoil TensorFlow's copy, if it is old: nobody may read it."""
+        tensor, variable = self.tensor(), self.on_device
+        if not self.is_host_old or tensor is None or variable is None or not variable.is_initialized:
+            return
+        value = variable.read()
+        spoiled = np.full(value.shape, np.nan if value.dtype.kind not in "iub" else 77).astype(value.dtype)
+        with unwatched():
+            tf.raw_ops.AssignVariableOp(resource=tensor, value=tf.constant(spoiled, tf.as_dtype(self.handle.dtype)))
 
 
 class Residency:

@@ -6,7 +6,6 @@ forward and backward functions of a tape come to (TensorFlow 2.13 to 2.15).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -20,8 +19,6 @@ from npu_runtime.importers.tensorflow.eager_values import written_inputs
 from npu_runtime.importers.tensorflow.unwatched_calls import is_unwatched
 from npu_runtime.session.function_session import FunctionSession
 
-left_on_tensorflow: dict[str, Counter[str]] = {}
-"""How often functions ran on TensorFlow as a whole: by the reason, by the function's name."""
 _original: dict[str, Callable[..., Any]] = {}
 _session: list[FunctionSession] = []
 
@@ -48,19 +45,21 @@ def _call_flat(self: Any, *arguments: Any) -> Any:
         return _original["call_flat"](self, *arguments)  # which says so
     with atomic_function.InterpolateRuntimeError(self):
         try:
-            program, reason = _session[0].program(self, arguments)
+            session = _session[0]
+            program, reason = session.program(self, arguments)
             if not reason:
+                session.log.calls[program.function] += 1
                 return program.call(arguments) or None
         except DeviceError as error:
             raise of_device(self, error) from error.__cause__
         except errors_impl.OpError as error:
             raise of_host(self, error) from None
-    return _on_tensorflow(self, arguments, reason)
+    session.log.calls_on_tensorflow[program.function] += 1
+    return _on_tensorflow(self, arguments)
 
 
-def _on_tensorflow(function: Any, arguments: Any, reason: str) -> Any:
+def _on_tensorflow(function: Any, arguments: Any) -> Any:
     name = function.name.decode()
-    left_on_tensorflow.setdefault(reason, Counter())[name] += 1
     if name not in eager_operations.read_by_functions:
         written, graph = written_inputs(function.graph), function.graph
         handles = [i for i, tensor in enumerate(graph.inputs) if tensor.dtype == dtypes.resource]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Mapping
 
-from npu_device._execution import eager_operations, function_calls
+from npu_device._execution import eager_operations, function_calls, run_summary
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.config import load_config
@@ -22,6 +23,7 @@ def install(options: Mapping[str, str]) -> FunctionSession:
         session = FunctionSession(load_config(options), place=calling_line())
         eager_operations.watch(session.residency)
         function_calls.run_on(session)
+        atexit.register(run_summary.print_log, session)
         _session.append(session)
     return _session[0]
 
@@ -34,6 +36,7 @@ def session() -> FunctionSession | None:
 def uninstall() -> None:
     """Give TensorFlow its own functions back, and all variables their values."""
     if _session:
+        atexit.unregister(run_summary.print_log)
         _session.pop().close()
         function_calls.restore()
         eager_operations.unwatch()
