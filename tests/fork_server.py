@@ -174,6 +174,7 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
         os.close(stream)
     os.environ.clear()
     os.environ.update({**set_by_import, **program["environment"]})
+    gc.freeze = gc.unfreeze = _nothing
     os.chdir(program["folder"])
     sys.argv[:] = program["argv"]
     script = os.path.abspath(program["script"]) if "script" in program else ""
@@ -181,6 +182,10 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, **({"__file__": script} if script else {}))
     sys.modules["__main__"] = main
+
+
+def _nothing() -> None:
+    """Stands for gc.freeze and gc.unfreeze: npu_bridge calls both behind its import, which would let what the server froze go."""
 
 
 def _execute(program: dict[str, Any]) -> None:
