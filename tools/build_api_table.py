@@ -41,6 +41,8 @@ LEVELS = {
     "runs_after_conversion": ("runs", "the list counts on a conversion; none is needed"),
     "supported": ("runs", ""),
 }
+MODES = {"none": "", "horovod": "with --distributed horovod", "tf": "with --distributed tf"}
+"""Ways to convert what trains on several ranks, in the order in which a rule is asked, and the note of what is converted so."""
 AFTER_CONVERSION = ("supported_after_conversion", "runs_after_conversion")
 
 
@@ -129,19 +131,20 @@ def _tried(rule: str, name: str, on: str) -> tuple[str, str]:
     imports = "import tensorflow\n"
     if name.startswith("horovod."):
         imports += "import horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n"
-    notes = {"none": "", "horovod": "with --distributed horovod", "tf": "with --distributed tf"}
-    levels = {}
-    for mode in notes:
-        result = convert_source(f"{imports}{use}\n", config=Config(distributed=mode, dialect="tf1"))  # also names of 2
-        levels[mode] = {f.level for f in result.findings if f.rule == rule}
-    for mode, note in notes.items():
-        if Level.FIXED in levels[mode] and (mode == "none" or levels["none"] or name.startswith("horovod")):
+    own_mode = "horovod" if name.startswith("horovod") else "none"
+    told = {"none": _levels(rule, f"{imports}{use}\n", "none")}
+    if not told["none"] and own_mode == "none":
+        return "", ""
+    for mode, note in MODES.items():
+        told[mode] = told.get(mode) or _levels(rule, f"{imports}{use}\n", mode)
+        if Level.FIXED in told[mode]:
             return "converted", note
-    own_mode = levels["horovod" if name.startswith("horovod") else "none"]
-    for level in (Level.UNSUPPORTED, Level.MANUAL):
-        if level in own_mode:
-            return level.value, ""
-    return "", ""
+    return next((level.value for level in (Level.UNSUPPORTED, Level.MANUAL) if level in told[own_mode]), ""), ""
+
+
+def _levels(rule: str, source: str, mode: str) -> set[Level]:
+    result = convert_source(source, config=Config(distributed=mode, dialect="tf1"))  # also names of 2
+    return {finding.level for finding in result.findings if finding.rule == rule}
 
 
 class Judge:
