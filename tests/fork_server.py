@@ -2,9 +2,10 @@
 
 A process that does nothing but import TensorFlow takes 2 s of a core; a fork of one that has done so takes milliseconds. Its
 state is as clean: TensorFlow makes its thread pools with the first session, and OpenBLAS, which has threads by then, stops and
-starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for three things: TensorFlow is
-in `sys.modules` before its first line, the hash seed is the server's, and so are the variables that the interpreter and libraries
-read while they are loaded. Tests of the import itself, of process groups and of terminals start `python`.
+starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for four things: TensorFlow is
+in `sys.modules` before its first line, the hash seed is the server's, so are the variables that the interpreter and libraries
+read while they are loaded, and gc.freeze and gc.unfreeze do nothing. Tests of the import itself, of process groups and of
+terminals start `python`.
 """
 
 from __future__ import annotations
@@ -185,7 +186,7 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
 
 
 def _nothing() -> None:
-    """Stands for gc.freeze and gc.unfreeze: npu_bridge calls both behind its import, which would let what the server froze go."""
+    """Stands for gc.freeze and gc.unfreeze, which npu_bridge calls behind its import: what the server froze stays so."""
 
 
 def _execute(program: dict[str, Any]) -> None:

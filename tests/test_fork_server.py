@@ -65,6 +65,12 @@ def test_nothing_of_a_program_is_left_for_the_next() -> None:
     assert fork_server.python(["-c", second], PLAIN).stdout == "False False False\n"
 
 
+def test_what_the_server_froze_stays_frozen() -> None:
+    """npu_bridge unfreezes all behind its import. The end of each program would walk through it, which takes 0.7 s of a core."""
+    source = "import gc\nimport npu_bridge.npu_init\nprint(gc.get_freeze_count() > 100_000)"
+    assert fork_server.python(["-c", source], PLAIN).stdout == "True\n"
+
+
 def test_variables_that_are_read_while_tensorflow_is_loaded_count() -> None:
     """oneDNN's is: each value has a server of its own.  Without one it is the processor that decides."""
     source = "from tensorflow.python.util import _pywrap_util_port as port\nprint(port.IsMklEnabled(), end='')"
