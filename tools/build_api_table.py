@@ -128,23 +128,20 @@ def _tried(rule: str, name: str, on: str) -> tuple[str, str]:
     owner, _, method = name.partition("().")
     made = "tensorflow.data.Dataset.range(9)" if owner == "tensorflow.data.Dataset" else f"{owner}()"
     use = f"made = {made}\nmade.{method}(8)" if method else (f"{name}(a, b)" if on == "call" else f"x = {name}")
-    imports = "import tensorflow\n"
-    if name.startswith("horovod."):
-        imports += "import horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n"
-    own_mode = "horovod" if name.startswith("horovod") else "none"
-    told = {"none": _levels(rule, f"{imports}{use}\n", "none")}
-    if not told["none"] and own_mode == "none":
-        return "", ""
+    is_horovod = name.startswith("horovod.")
+    imports = (
+        "import tensorflow\n" + "import horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n" * is_horovod
+    )
+    levels: dict[str, set[Level]] = {}
     for mode, note in MODES.items():
-        told[mode] = told.get(mode) or _levels(rule, f"{imports}{use}\n", mode)
-        if Level.FIXED in told[mode]:
+        result = convert_source(f"{imports}{use}\n", config=Config(distributed=mode, dialect="tf1"))  # also names of 2
+        levels[mode] = {finding.level for finding in result.findings if finding.rule == rule}
+        if Level.FIXED in levels[mode]:
             return "converted", note
-    return next((level.value for level in (Level.UNSUPPORTED, Level.MANUAL) if level in told[own_mode]), ""), ""
-
-
-def _levels(rule: str, source: str, mode: str) -> set[Level]:
-    result = convert_source(source, config=Config(distributed=mode, dialect="tf1"))  # also names of 2
-    return {finding.level for finding in result.findings if finding.rule == rule}
+        if not levels["none"] and not is_horovod:
+            return "", ""
+    own_mode = levels["horovod" if is_horovod else "none"]
+    return next((level.value for level in (Level.UNSUPPORTED, Level.MANUAL) if level in own_mode), ""), ""
 
 
 class Judge:
