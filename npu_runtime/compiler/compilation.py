@@ -50,12 +50,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The request of one kind of run.  connections: values that stand in for others, by the value they replace."""
+    """The request of one kind of run.  connections: values that stand in for others, by the value they replace.  ran: names of
+    nodes that have run before, for which nothing waits.
+    """
 
     fetches: Sequence[Value] = ()
     targets: Sequence[str] = ()
     feeds: Mapping[Value, Spec] = field(default_factory=dict)
     connections: Mapping[Value, Value] = field(default_factory=dict)
+    ran: frozenset[str] = frozenset()
 
 
 @dataclass

@@ -63,7 +63,7 @@ def place(made: Compilation) -> None:
 
 def prune(made: Compilation) -> None:
     wanted = made.wanted
-    made.graph = pruning.prune(made.graph, wanted.fetches, wanted.targets, wanted.feeds, wanted.connections)
+    made.graph = pruning.prune(made.graph, wanted.fetches, wanted.targets, wanted.feeds, wanted.connections, wanted.ran)
 
 
 def refuse_host_nodes(made: Compilation) -> None:

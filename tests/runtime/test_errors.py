@@ -208,7 +208,7 @@ def test_nan_is_tracked_to_where_it_comes_from(capsys: pytest.CaptureFixture[str
         session.run(y, {x: [float("nan")] * 3})
     with device_session(track_nan="log") as session:
         assert np.isnan(session.run(y, {x: bad}))
-        (line,) = device_of(session)._record.programs[-1].nan_origins
+        (line,) = device_of(session)._state.record.programs[-1].nan_origins
     assert line.startswith("origin: 1 element") and line.endswith("(step 1)")
     assert any("NaN first comes from origin" in text for text in run_log().digest())
 
