@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from npu_formats.device.chip import Chip
-from npu_runtime.analysis.device_types import type_remark
+from npu_runtime.analysis.compute_types import type_remark
 from npu_runtime.analysis.precision_policy import PrecisionPolicy
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.executor.build import HostBinding

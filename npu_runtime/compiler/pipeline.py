@@ -11,7 +11,7 @@ them.  A step that only has to stand before or behind another one for speed says
 
 from __future__ import annotations
 
-from npu_runtime.analysis.device_types import count_types, stores_float16
+from npu_runtime.analysis.compute_types import count_types, stores_float16
 from npu_runtime.compiler.compilation import Compilation, check_order, run_steps, schedule_text, step, streams_text
 from npu_runtime.device import float_status
 from npu_runtime.graph.disjoint import DisjointSets
