@@ -76,7 +76,7 @@ class _Matcher:
         return _Match(members, inputs) if self._fits(graph, inputs) else None
 
     def _moment(self, read: Node) -> _Moment | None:
-        """What comes before a read of a slot, if it is `slot += (value - slot) * rate`."""
+        """The update before a read of a slot, if it is `slot += (value - slot) * rate`."""
         handed = {node.name: node for node in self.readers.get(read.inputs[0], ())}
         adds = [node for node in handed.values() if node.op == _ADD]
         reads = [node for node in handed.values() if node.op == "ReadVariableOp" and node is not read]
