@@ -1,4 +1,4 @@
-"""What the shim says while a script runs: on standard error only, because scripts' standard output is often parsed."""
+"""The lines that the shim tells while a script runs: on standard error only, because scripts' standard output is often parsed."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ SECONDS = 100
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """What a program sees of this process' environment, and more."""
+    """The part of this process' environment that a program sees, and more."""
     kept = ("PATH", "HOME", "LANG", "PYTHONPATH", "TF_CPP_MIN_LOG_LEVEL")
     return {name: value for name, value in os.environ.items() if name in kept} | variables
 
@@ -83,7 +83,7 @@ sys.exit(any([os.wait()[1] for _ in range(n_ranks)]))
 
 
 def ranks(source: str, n_ranks: int = 2, before: str = WITHOUT_EXECUTION) -> list[str]:
-    """What each rank prints; all have to end well."""
+    """The output of each rank; all have to end well."""
     text = before + textwrap.dedent(source)
     with tempfile.TemporaryDirectory() as folder, _job(Path(folder), n_ranks) as shared:
         own = environment(HCCL_EXEC_TIMEOUT=str(SECONDS), **shared)

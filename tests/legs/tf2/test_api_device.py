@@ -204,18 +204,26 @@ def test_the_overflow_mode_is_that_of_the_process():
 
 def test_scopes_put_attributes_on_the_nodes_of_functions():
     done = run("""
+        from npu_device.utils import scope
         @tf.function
         def f(x):
             with npu.keep_dtype_scope(): a = tf.sin(x)
             with npu.npu_recompute_scope(): b = tf.cos(a)
-            return tf.exp(b)
+            with scope.npu_optimizer_scope(), scope.npu_gradients_scope(): c = tf.tan(b)
+            return tf.exp(c)
         for op in f.get_concrete_function(tf.constant(1.0)).graph.get_operations():
-            if op.type in ("Sin", "Cos", "Exp"):
+            if op.type in ("Sin", "Cos", "Tan", "Exp"):
                 print(op.type, sorted(name for name in op.node_def.attr if name.startswith("_")))
         with npu.keep_dtype_scope(), npu.npu_recompute_scope():
             print(float(tf.sin(0.0)))
     """)
-    assert done.stdout.splitlines() == ["Sin ['_keep_dtype']", "Cos ['_recompute']", "Exp []", "0.0"]
+    assert done.stdout.splitlines() == [
+        "Sin ['_keep_dtype']",
+        "Cos ['_recompute']",
+        "Tan ['_backward', '_optimizer']",
+        "Exp []",
+        "0.0",
+    ]
 
 
 def test_options_of_a_call_are_recorded_and_others_refused():

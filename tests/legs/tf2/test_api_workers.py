@@ -221,6 +221,17 @@ def test_the_callback_broadcasts_before_the_first_batch():
     assert said == ["[[1.0]]\n", "[[1.0]]\n"]
 
 
+def test_hccl_ops_and_the_callback_are_under_the_vendors_paths():
+    said = ranks("""
+        rank = npu.open().as_default().worker_id
+        from npu_device.distribute import hccl_ops, npu_callbacks
+        print(hccl_ops.allreduce(tf.constant(2.0 + rank), "prod").numpy(), hccl_ops.broadcast([tf.constant(rank)], 1)[0].numpy())
+        made = npu_callbacks.NPUBroadcastGlobalVariablesCallback(1)
+        print(made.root_rank, isinstance(made, tf.keras.callbacks.Callback))
+    """)
+    assert said[0] == said[1] == "6.0 1\n1 True\n"
+
+
 def test_what_hccl_cannot_do_is_refused():
     said = ranks("""
         rank = npu.open().as_default().worker_id

@@ -84,7 +84,7 @@ class _Names:
     def exec_module(self, module: ModuleType) -> None:
         for place in reversed(self._places):
             vars(module).update({name: value for name, value in vars(place).items() if not name.startswith("__")})
-        module.__getattr__ = self._later  # type: ignore[method-assign]
+        vars(module)["__getattr__"] = self._later
 
     def _later(self, name: str) -> Any:
         """A name that a place makes when it is asked for."""

@@ -42,12 +42,12 @@ def allreduce(tensor: Any, reduction: str, fusion: int = 1, fusion_id: int = -1,
 
 
 def broadcast(
-    tensors: Sequence[Any], root_rank: int, fusion: int = 2, fusion_id: int = 0, group: str = "hccl_world_group"
+    tensor: Sequence[Any], root_rank: int, fusion: int = 2, fusion_id: int = 0, group: str = "hccl_world_group"
 ) -> list[tf.Tensor]:
-    """Give every rank the root's tensors.  Raises: ValueError for a root that is not in the group."""
+    """Give every rank the root's tensors, a list of them.  Raises: ValueError for a root that is not in the group."""
     if root_rank not in range(len(members(group))):
         raise ValueError(f"root_rank is {root_rank}, but the ranks of the group {group!r} are 0 to {len(members(group)) - 1}")
-    values = [tf.convert_to_tensor(tensor) for tensor in tensors]
+    values = [tf.convert_to_tensor(value) for value in tensor]
     if tf.executing_eagerly():
         return [_now(collective.broadcast, value, group, root_rank=root_rank) for value in values]
     attributes = {"root_rank": root_rank, "fusion": fusion, "fusion_id": fusion_id}
