@@ -11,7 +11,7 @@ them.  A step that only has to stand before or behind another one for speed says
 
 from __future__ import annotations
 
-from npu_runtime.analysis.device_types import count_types, stores_float16
+from npu_runtime.analysis.compute_types import count_types, stores_float16
 from npu_runtime.compiler.compilation import Compilation, check_order, run_steps, schedule_text, step, streams_text
 from npu_runtime.device import float_status
 from npu_runtime.graph.disjoint import DisjointSets
@@ -63,7 +63,7 @@ def place(made: Compilation) -> None:
 
 def prune(made: Compilation) -> None:
     wanted = made.wanted
-    made.graph = pruning.prune(made.graph, wanted.fetches, wanted.targets, wanted.feeds, wanted.connections)
+    made.graph = pruning.prune(made.graph, wanted.fetches, wanted.targets, wanted.feeds, wanted.connections, wanted.ran)
 
 
 def refuse_host_nodes(made: Compilation) -> None:
