@@ -11,7 +11,7 @@ from tf2npu.frameworks.base import FoundFacts, ParsedFile
 from tf2npu.frameworks.config_flow import ConfigFlow
 from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.frameworks.tensorflow1.dialect_evidence import evidence_of_2
-from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, RUNNING_2, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import canonical, is_adapter2
 from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
 from tf2npu.scanner.entry_points import has_arguments
@@ -70,7 +70,8 @@ def file_facts(file: ParsedFile) -> FoundFacts:
     evidence = None if HAS_NAMES_OF_1 in flags else evidence_of_2(file, canonical)
     if evidence is not None:
         flags |= {HAS_NAMES_OF_2}
-    return FoundFacts(flags, any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file), evidence)
+    running = RUNNING_2 if HAS_NAMES_OF_2 in flags and HAS_NAMES_OF_1 not in flags else frozenset[str]()
+    return FoundFacts(flags, any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file), evidence, running)
 
 
 def _are_of_adapter2(imports: Iterable[tuple[int, str]]) -> bool:
