@@ -83,7 +83,8 @@ class FoundFacts:
     flags: names of what holds for the file; each framework has names of its own.  trains: whether it changes variables.
     distribution: kinds of distribution, and where.  config_flow: how configs go through the file, where that is followed.
     evidence: the first place that only another release of the framework can run, where the framework looks for such places.
-    running: functions that do what a script is run for in the release that the file tells.
+    running: functions that do what a script is run for in the release that the file tells.  runs: whether the file does that, told
+    by something else, when it is loaded.
     """
 
     flags: frozenset[str] = frozenset()
@@ -92,6 +93,7 @@ class FoundFacts:
     config_flow: ConfigFlow | None = None
     evidence: Seen | None = None
     running: frozenset[str] = frozenset()
+    runs: bool = False
 
 
 Edges = Mapping[str, frozenset[str]]

@@ -64,7 +64,7 @@ def gpu_settings_of_2(call: Call) -> None:
     """Takes settings of GPUs out, with what stands around them for nothing else."""
     if is_of_host(call):
         return
-    if _does_more(call.script, call.node, call.scope):
+    if _does_more(call.script, call.node, call.node):
         call.manual("It configures a GPU: take it out, and keep what its arguments do besides.")
         return
     expression = call.script.walked.parents.get(id(call.node))
@@ -112,12 +112,12 @@ def _names_cpu(call: Call, node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.SimpleString) and str(node.evaluated_value).upper() == "CPU"
 
 
-def _does_more(script: Script, node: cst.CSTNode, scope: Scope) -> bool:
-    """Whether an expression calls anything that may do more than ask for devices, or gives a name."""
+def _does_more(script: Script, node: cst.CSTNode, besides: cst.Call | None = None) -> bool:
+    """Whether an expression calls anything, besides one call, that may do more than ask for devices, or gives a name."""
     start, end = script.tree.span(node)
     if ":=" in script.text[start:end]:
         return True
-    inside = [(one, where) for one, where in script.calls_in(start, end) if one is not node]
+    inside = [(one, where) for one, where in script.calls_in(start, end) if one is not besides]
     names = [script.name_of(one.func, where) or "" for one, where in inside]
     return not all(name.startswith(_PURE) or name in _METHODS for name in names)
 
@@ -172,7 +172,7 @@ def _is_plain_setting(script: Script, node: cst.Call, scope: Scope) -> bool:
     if script.name_of(node.func, scope) not in _SETTINGS or script.is_switched_off("NPU802", node):
         return False
     call = Call(script, "NPU802", node, scope, script.name_of(node.func, scope) or "")
-    return not is_of_host(call) and not _does_more(script, node, scope)
+    return not is_of_host(call) and not _does_more(script, node, node)
 
 
 def _goes(script: Script, statement: cst.CSTNode, settings: set[int]) -> bool:
@@ -199,7 +199,7 @@ def _is_setting(small: cst.CSTNode, settings: set[int]) -> bool:
 
 
 def _only_asks(script: Script, node: cst.BaseExpression) -> bool:
-    return not _does_more(script, node, script.module_scope)
+    return not _does_more(script, node)
 
 
 def _is_own(script: Script, loop: cst.For) -> bool:

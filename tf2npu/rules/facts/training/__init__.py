@@ -1,1 +1,1 @@
-"""What a script for TensorFlow 2 trains with: functions that are traced, and loops that apply gradients."""
+"""Training as TensorFlow 2 writes it: functions that are traced, and loops that apply gradients."""
