@@ -83,8 +83,8 @@ class FoundFacts:
     flags: names of what holds for the file; each framework has names of its own.  trains: whether it changes variables.
     distribution: kinds of distribution, and where.  config_flow: how configs go through the file, where that is followed.
     evidence: the first place that only another release of the framework can run, where the framework looks for such places.
-    running: functions that do what a script is run for in the release that the file tells.  runs: whether the file does that, told
-    by something else, when it is loaded.
+    running: functions that do what a script is run for in the release that the file tells.  runs: whether the file does that
+    when it is loaded, told by something else.
     """
 
     flags: frozenset[str] = frozenset()
