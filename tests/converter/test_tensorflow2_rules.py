@@ -97,7 +97,8 @@ STEP = "@tf.function\ndef step(x):\n    opt.apply_gradients(zip(g(x), v))\n"
         ("for n, x in enumerate(ds.prefetch(1)):\n    step(x)\n", True),
         ("def train(data):\n    for x in data:\n        step(x)\ntrain(ds)\n", True),
         (
-            "class A:\n    def run(self, d):\n        for x in d:\n            step(x)\n    def go(self):\n        self.run(ds)\n",
+            "class A:\n    def run(self, d):\n        for x in d:\n            step(x)\n"
+            "    def go(self):\n        self.run(ds)\n",
             True,
         ),
         ("def run(x):\n    strategy.run(step, args=(x,))\nfor x in ds:\n    run(x)\n", True),
