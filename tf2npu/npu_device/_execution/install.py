@@ -21,7 +21,7 @@ def install(options: Mapping[str, str]) -> FunctionSession:
     """
     if not _session:
         session = FunctionSession(load_config(options), place=calling_line())
-        eager_operations.watch(session.residency)
+        eager_operations.watch(session.residency, session.restart_generators)
         function_calls.run_on(session)
         atexit.register(run_summary.print_log, session)
         _session.append(session)
