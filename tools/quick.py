@@ -69,7 +69,7 @@ def module_of(path: Path) -> str:
     if path.suffix != ".py":
         return ""
     parts = path.with_suffix("").parts
-    parts = parts[1:] if parts[:2] in (("tf2npu", "npu_bridge"), ("tf2npu", "hccl")) else parts
+    parts = parts[1:] if parts[:2] in (("tf2npu", "npu_bridge"), ("tf2npu", "npu_device"), ("tf2npu", "hccl")) else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
