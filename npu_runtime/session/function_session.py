@@ -43,6 +43,11 @@ class FunctionSession:
         self.log = FunctionLog()
         self._programs: WeakKeyDictionary[Any, dict[Binding, Known]] = WeakKeyDictionary()
 
+    @property
+    def config(self) -> RuntimeConfig:
+        """The options of the session."""
+        return self._state.config
+
     def program(self, function: Any, arguments: Sequence[Any]) -> Known:
         """The program of a function for the variables that these arguments lead to, and why it is not to be used, if so.
 
