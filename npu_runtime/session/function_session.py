@@ -68,7 +68,7 @@ class FunctionSession:
     def _compile(self, function: Any, variables: Sequence[ResidentVariable | None]) -> Known:
         name, line = _INFERENCE.sub(r"\1", function.name.decode()), calling_line()
         label = f"{name} ({line})" if line else name
-        program = FunctionProgram(function.graph, variables, self.residency, self._state, label)
+        program = FunctionProgram(function.graph, variables, self.residency, self._state, label, line)
         reason = program.why_not()
         self.log.met(label, reason)
         return program, reason
