@@ -34,7 +34,7 @@ READ_WHILE_LOADED = ("TF_", "PYTHON", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "LD_
 COMMAND = "import sys; from tf2npu.cli import main; sys.exit(main())"
 """Program of the installed command's script."""
 TENSORFLOW, CONVERTER = "tensorflow", "converter"
-"""What a server loads before it forks."""
+"""Libraries, one of which a server loads before it forks."""
 CONVERTER_COMMANDS = frozenset({"convert", "scan", "report", "undo", "api", "rules"})
 """Commands that import no TensorFlow; loading the converter, its rules and its pages takes 1 s of a core."""
 

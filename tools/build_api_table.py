@@ -19,6 +19,7 @@ import spellings
 from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Level
+from tf2npu.frameworks.tensorflow1.framework import FRAMEWORK
 from tf2npu.frameworks.tensorflow1.names import by_pattern, with_public_prefix
 from tf2npu.rules import rule_parts
 from tf2npu.scanner.names import canonical
@@ -380,12 +381,11 @@ def contradictions_page(judge: Judge) -> str:
 def files() -> dict[Path, str]:
     """Text of everything that is written."""
     judge = Judge()
-    table = as_csv(COLUMNS, rows(judge))
-    matched = {name for part in rule_parts() for name in part.matches if part.on in ("call", "reference")}
-    names = spellings.rows(read_inventory(RAW / "tensorflow_1_15.tsv"), matched)
+    parts = [part for part in rule_parts() if FRAMEWORK.owns(part.id) and part.on in ("call", "reference")]
+    names = spellings.rows(read_inventory(RAW / "tensorflow_1_15.tsv"), {name for part in parts for name in part.matches})
     return {
         SPELLINGS: as_csv(spellings.COLUMNS, names),
-        DATA / "apis.csv": table,
+        DATA / "apis.csv": as_csv(COLUMNS, rows(judge)),
         DATA / "signatures.csv": as_csv(("name", "signature"), sorted(dict(signatures()).items())),
         PAGE: contradictions_page(judge),
     }

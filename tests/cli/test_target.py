@@ -22,12 +22,12 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("text", "words", "code", "is_converted"),
     [
-        (OF_2, (), 1, False),
+        (OF_2, (), 0, False),
         (OF_2, ("--target", "tf1"), 0, True),
         (EITHER, (), 1, True),
         (EITHER, ("--target", "auto"), 1, True),
         (EITHER, ("--target", "tf1"), 0, True),
-        (EITHER, ("--target", "tf2"), 1, False),
+        (EITHER, ("--target", "tf2"), 0, False),
     ],
 )
 def test_a_script_is_converted_for_the_target(tool, source, tmp_path, text, words, code, is_converted):
@@ -40,7 +40,7 @@ def test_a_script_is_converted_for_the_target(tool, source, tmp_path, text, word
 @pytest.mark.parametrize(
     ("text", "words", "verdict"),
     [
-        (OF_2, (), "Not a TensorFlow 1 project: its scripts are written for TensorFlow 2."),
+        (OF_2, (), "Ready to run."),
         (EITHER, (), "Ready after 1 decision."),
         (EITHER, ("--target", "tf1"), "Ready to run."),
     ],
@@ -55,7 +55,7 @@ def test_the_settings_answer_once_for_a_project_and_the_command_line_wins(tool, 
     (source / "train.py").write_text(EITHER)
     (source / "pyproject.toml").write_text('[tool.tf2npu]\ndialect = "tf1"\n')
     assert tool("convert", source, tmp_path / "one").code == 0
-    assert tool("convert", source, tmp_path / "two", "--target", "tf2").code == 1
+    assert tool("convert", source, tmp_path / "two", "--target", "tf2").code == 0
     assert SESSION not in (tmp_path / "two" / "train.py").read_text()
     (source / "pyproject.toml").write_text('[tool.tf2npu]\ndialect = "tf3"\n')
     done = tool("convert", source, tmp_path / "three")

@@ -231,12 +231,12 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     # scripts for TensorFlow 2: unchanged, or a word about the adapter for TensorFlow 2
     ("v01", "tensorflow2_v01", (SAME,), ()),
     ("v02", "tensorflow2_v02", ("to = torch.optim.Adam(p)", "with tracer.scope():"), ("NPU903 manual",)),
-    ("v04", "tensorflow2_v04", (SAME,), ("NPU903 unsupported",)),
-    ("v05", "tensorflow2_v05", (SAME,), ("NPU903 unsupported",)),
+    ("v04", "tensorflow2_v04", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
+    ("v05", "tensorflow2_v05", (SAME,), ("NPU903 info",)),
     ("v08", "tensorflow2_v08", (), ("NPU903 manual",)),
-    ("v13", "tensorflow2_v13", (SAME,), ("NPU903 unsupported",)),
-    ("v14", "tensorflow2_v14", (SAME,), ("NPU903 unsupported",)),
-    ("v15", "tensorflow2_v15", (SAME,), ("NPU903 unsupported",)),
-    ("v18", "tensorflow2_v18", (SAME,), ("NPU903 unsupported",)),
+    ("v13", "tensorflow2_v13", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
+    ("v14", "tensorflow2_v14", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
+    ("v15", "tensorflow2_v15", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
+    ("v18", "tensorflow2_v18", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
     ("v06", "tensorflow2_v06", ("tf.compat.v1.Session(config=npu_config_proto())", "!gpu"), ("NPU903 info",)),
 )  # fmt: skip

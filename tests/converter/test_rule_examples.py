@@ -23,6 +23,7 @@ CASES = [
     for part in rule_parts()
     for number, example in enumerate(part.examples)
 ]
+_NPU_LINES = ("from npu_bridge", "import npu_bridge", "import npu_device", "npu.open().as_default()")
 ENGINE_FINDINGS = ("NPU900", "NPU901", "NPU902")
 
 
@@ -42,7 +43,7 @@ def converted(example: Example) -> FileResult:
 
 
 def without_npu_imports(text: str) -> str:
-    lines = [line for line in text.splitlines() if not line.startswith(("from npu_bridge", "import npu_bridge"))]
+    lines = [line for line in text.splitlines() if not line.startswith(_NPU_LINES)]
     return "\n".join(lines)
 
 

@@ -11,8 +11,27 @@ import tf2npu.rules
 from tf2npu.rules import rule_parts
 
 FOLDER = Path(tf2npu.rules.__file__).parent
-TOPICS = {"1": "session", "2": "estimator", "3": "keras", "4": "distributed", "5": "ops", "6": "input", "7": "device", "9": ""}
-OF_THE_ENGINE = {"NPU100", "NPU900", "NPU901", "NPU902", "NPU903", "NPU904", "NPU905"}  # engine_findings.py has them all
+TOPICS = {
+    "1": "session",
+    "2": "estimator",
+    "3": "keras",
+    "4": "distributed",
+    "5": "ops",
+    "6": "input",
+    "7": "device",
+    "8": "tensorflow2",
+    "9": "",
+}
+OF_THE_ENGINE = {
+    "NPU100",
+    "NPU800",
+    "NPU900",
+    "NPU901",
+    "NPU902",
+    "NPU903",
+    "NPU904",
+    "NPU905",
+}  # engine_findings.py has them all
 MODULES = sorted(FOLDER.rglob("*.py"))
 
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tests.one_item import together
 from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1
 from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
+from tf2npu.rules import rule_parts
 from tf2npu.rules.outdated.newer_tensorflow import _INSTEAD
 from tf2npu.scanner.names import canonical
 
@@ -18,6 +19,24 @@ from tf2npu.scanner.names import canonical
 def test_the_name_exists(name: str) -> None:
     found = tf
     for part in name.removeprefix("tensorflow.").split("."):
+        found = getattr(found, part.removesuffix("()"))
+    assert found is not None
+
+
+GONE = {"tensorflow.keras.mixed_precision.experimental"}
+"""In TensorFlow up to 2.10, whose scripts are converted as well."""
+
+
+def _names_of_rules() -> list[str]:
+    parts = [part for part in rule_parts() if part.id.startswith("NPU8") and part.on in ("call", "reference")]
+    names = {name for part in parts for name in part.matches if name.startswith("tensorflow.")}
+    return sorted(name for name in names if name.rpartition(".")[0] not in GONE)
+
+
+@together("name", _names_of_rules())
+def test_a_name_that_rules_for_tensorflow_2_look_for_exists(name: str) -> None:
+    found = tf
+    for part in name.removeprefix("tensorflow.").removeprefix("compat.v2.").split("."):
         found = getattr(found, part.removesuffix("()"))
     assert found is not None
 

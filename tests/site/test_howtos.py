@@ -15,22 +15,31 @@ PAGES = sorted(path.stem for path in FOLDER.glob("*.md") if path.stem != "index"
 
 
 def test_a_page_for_each_workflow():
-    assert PAGES == ["distribute", "estimator", "horovod", "keras", "session", "tpu_estimator"]
+    assert PAGES == ["distribute", "estimator", "horovod", "keras", "session", "tensorflow2", "tpu_estimator"]
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"\]\((\w+)\.md\)", index)) == PAGES
 
 
-@pytest.mark.whole(but=("tutorial",))
-@pytest.mark.parametrize("name", [*(f"howto/{page}" for page in PAGES), "tutorial"])
-def test_a_page_does_what_it_says(name: str, tmp_path: Path):
+def follow(name: str, folder: Path) -> Reader:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    reader = Reader(tmp_path)
+    reader = Reader(folder)
     for block in blocks(page):
         reader.follow(block)
     section = page.partition("## What is left to do\n")[2].partition("\n## ")[0]
     left = set(re.findall(r"^- \[(NPU\d+)\]", section, re.MULTILINE))
     assert reader.left[0] == left
     assert reader.left[-1] <= left
+    return reader
+
+
+def test_the_page_of_tensorflow_2_is_converted_as_it_says(tmp_path: Path):
+    assert follow("howto/tensorflow2", tmp_path).left == [{"NPU806"}, set()]
+
+
+@pytest.mark.whole(but=("tutorial",))
+@pytest.mark.parametrize("name", [*(f"howto/{page}" for page in PAGES if page != "tensorflow2"), "tutorial"])
+def test_a_page_does_what_it_says(name: str, tmp_path: Path):
+    reader = follow(name, tmp_path)
     run = reader.report()["run"]
     assert run["exit_code"] == 0 and run["device"].startswith("simulated Ascend")
     assert run["steps"] >= 100 and run["device_share"] > 0.99

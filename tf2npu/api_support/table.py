@@ -121,7 +121,12 @@ def _inherited(name: str, owner: Api) -> Api:
 @lru_cache(maxsize=1)
 def table() -> ApiTable:
     """The table that ships."""
-    return ApiTable(_read("apis.csv"))
+    return ApiTable(rows())
+
+
+def rows() -> list[list[str]]:
+    """The rows of the table that ships."""
+    return _read("apis.csv")
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ import libcst as cst
 
 from tf2npu.api_support.table import Api, ApiTable
 from tf2npu.findings import ApiUse, Verdict
+from tf2npu.frameworks.base import Framework
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import canonical, root_of
@@ -44,6 +45,7 @@ class ApiUses:
     def __init__(self, script: Script) -> None:
         self.script = script
         self._frameworks = known()
+        self._by_root = {root: framework for framework in script.frameworks for root in framework.api_roots}
         self._seen: dict[tuple[str, str], _Seen] = {}  # (name, why it is unknown, or "") -> references
         self._locals = self._imported_names()
         for node, scope in script.walked.imports:
@@ -126,8 +128,12 @@ class ApiUses:
 
     def _table(self, name: str) -> ApiTable:
         """The table that has a name, which is that of its framework."""
-        apis: ApiTable = self._frameworks.of(name).apis()
+        apis: ApiTable = self._framework(name).apis()
         return apis
+
+    def _framework(self, name: str) -> Framework:
+        """The framework that a name belongs to: of its releases the one that the script is written for."""
+        return self._by_root.get(root_of(name)) or self._frameworks.of(name)
 
     def _add(self, name: str, node: cst.CSTNode, scope: Scope, why: str = "") -> None:
         seen = self._seen.get((name, why))
@@ -221,7 +227,7 @@ class ApiUses:
         first = min(self.script.tree.span(node)[0] for node, _ in seen.places)
         line, count = self.script.lines.position(first)[0], len(seen.places)
         if api is None:
-            note = why or (_NO_MEMBER if "()" in name else self._frameworks.of(name).no_api)
+            note = why or (_NO_MEMBER if "()" in name else self._framework(name).no_api)
             return ApiUse(name.replace("()", ""), Verdict.UNKNOWN, count, line, note=note)
         return ApiUse(covered, api.verdict, count, line, api.rule, api.note)
 

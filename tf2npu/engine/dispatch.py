@@ -23,9 +23,9 @@ class RuleCalls:
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        looking = tuple(f.rule_ids for f in script.frameworks if f.rule_ids)
-        reached = tuple(f.rule_ids for f in script.frameworks if script.project.is_reaching(script.path, f.name))
-        self.table = _table(replace(script.config, unsafe_at=frozenset()), looking, tuple(filter(None, reached)))
+        looking = tuple(start for f in script.frameworks for start in f.rule_ids)
+        reached = tuple(s for f in script.frameworks if script.project.is_reaching(script.path, f.name) for s in f.rule_ids)
+        self.table = _table(replace(script.config, unsafe_at=frozenset()), looking, reached)
         self.fixes: list[Fix] = []
         self.uses = ApiUses(script)
 

@@ -24,9 +24,10 @@ class Adapter:
 
     module: the module that has its symbols.  names: what `from module import *` binds.  shared: of these, names that other
     packages export as well.  rule, message: the id of the rule that adds the import, and what it says.
-    side_effect: the line by which a script that is run imports the adapter, whatever it uses of it.
+    side_effect: the line by which a script that is run imports the adapter, whatever it uses of it; empty where it need not.
     same: names that mean the same before and after a star import.  reasons: why a symbol is imported that nothing names.
     comes_behind: the import comes behind the first import of the framework, not before it.
+    alias: the name by which the module is imported as a whole, where scripts take no names from it.
     is_wanted: whether a script needs the import though it is not run.  first_need: the first place of a script that fails
     where the adapter has not been imported above it.
     """
@@ -35,11 +36,12 @@ class Adapter:
     names: frozenset[str]
     rule: str
     message: str
-    side_effect: Callable[[Config], str]
+    side_effect: Callable[[Config], str] = lambda config: ""
     shared: frozenset[str] = frozenset()
     same: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = field(default_factory=dict)
     comes_behind: bool = False
+    alias: str = ""
     is_wanted: Callable[[Any], bool] = lambda script: False
     first_need: Callable[[Any], Any] = lambda script: None
 
@@ -81,6 +83,8 @@ class FoundFacts:
     flags: names of what holds for the file; each framework has names of its own.  trains: whether it changes variables.
     distribution: kinds of distribution, and where.  config_flow: how configs go through the file, where that is followed.
     evidence: the first place that only another release of the framework can run, where the framework looks for such places.
+    running: functions that do what a script is run for in the release that the file tells.  runs: whether the file does that
+    when it is loaded, told by something else.
     """
 
     flags: frozenset[str] = frozenset()
@@ -88,6 +92,8 @@ class FoundFacts:
     distribution: tuple[tuple[str, Seen], ...] = ()
     config_flow: ConfigFlow | None = None
     evidence: Seen | None = None
+    running: frozenset[str] = frozenset()
+    runs: bool = False
 
 
 Edges = Mapping[str, frozenset[str]]
@@ -128,10 +134,12 @@ class Framework:
     """A framework whose scripts are converted.
 
     name: of its folder.  title: as people write it.
-    roots: top-level modules whose names the resolver follows.  bound_by: of these, those whose import makes a script one of this
-    framework.  mention: regular expression of what a file holds that may concern the framework; `mention_in_notebooks` of what a
-    notebook may hold besides.  monorepo: packages below which the framework may be imported, too.
-    canonical: the one spelling of a name.  rule_ids: how the ids of its rules begin; empty for a framework without rules.
+    roots: top-level modules whose names the resolver follows.  bound_by: top-level modules whose import makes a script one of
+    this framework; a release shares them with the release before it.  is_for: whether a script that imports one is written for
+    this release.  mention: regular expression of what a file holds that may concern the framework; `mention_in_notebooks` of
+    what a notebook may hold besides.  monorepo: packages below which the framework may be imported, too.
+    canonical: the one spelling of a name.  rule_ids: how the ids of the rules begin that look at its scripts; none for a
+    framework without rules.
 
     returned: the object that a call gives.  followed: whether it is told to other files that a function gives this object.
     objects_by_use: objects by (scope, name), told by what is done with them: of a walked file, and its facts or None.
@@ -149,9 +157,10 @@ class Framework:
     name: str
     title: str
     roots: frozenset[str]
-    rule_ids: str = ""
+    rule_ids: tuple[str, ...] = ()
     adapter: Adapter | None = None
     bound_by: frozenset[str] = frozenset()
+    is_for: Callable[[Any], bool] = lambda script: True
     mention: str = ""
     mention_in_notebooks: str = ""
     monorepo: tuple[str, ...] = ()
@@ -175,8 +184,8 @@ class Framework:
     settings: Callable[[Config, str, Any], Config] = lambda config, path, project: config
 
     def owns(self, rule: str) -> bool:
-        """Whether a rule is one of this framework's, by its id."""
-        return bool(self.rule_ids) and rule.startswith(self.rule_ids)
+        """Whether a rule looks at this framework's scripts, by its id."""
+        return rule.startswith(self.rule_ids)
 
     def is_bound_by(self, imports: Any) -> bool:
         """Whether one of these imports, with their levels, is of the framework itself."""

@@ -89,7 +89,7 @@ class Frameworks:
 
 
 def _any_of(expressions: Iterator[str]) -> re.Pattern[bytes]:
-    return re.compile("|".join(filter(None, expressions)).encode())
+    return re.compile("|".join(dict.fromkeys(filter(None, expressions))).encode())
 
 
 _known: Frameworks | None = None

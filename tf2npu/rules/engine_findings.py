@@ -85,24 +85,52 @@ def switched_off(site: Any) -> None:
 
 
 @rule(
+    id="NPU800",
+    title="npu_device import",
+    on="engine",
+    why="npu_device is the adapter of TensorFlow 2: what starts the NPU, and what ranks do together, are its names.",
+    source="TensorFlow 2 adapter porting guide: import npu_device as npu",
+    examples=(
+        Example(
+            "import tensorflow as tf\nimport numpy as np\n@tf.function\ndef f(x):\n    return x\nprint(f(tf.constant(1.0)))",
+            "import tensorflow as tf\nimport npu_device as npu\nimport numpy as np\nnpu.open().as_default()\n\n\n@tf.function\n"
+            "def f(x):\n    return x\nprint(f(tf.constant(1.0)))",
+        ),
+        Example.same("@tf.function\ndef f(x):\n    return x", note="imported, not run"),
+        Example.same(
+            "import npu_device as npu\nimport tensorflow as tf\nnpu.open().as_default()\nprint(tf.function(f)(1.0))",
+            note="there already",
+        ),
+    ),
+)
+def npu_device_import(site: Any) -> None:
+    """Adds one import of npu_device behind the first import of TensorFlow, in scripts for TensorFlow 2 that need it."""
+
+
+@rule(
     id="NPU903",
     title="TensorFlow 2 script",
     on="engine",
-    why="Its adapter, npu_device, is another one; half of one and half of the other would run on neither.",
-    done_when="The file runs on an NPU host with npu_device; or it is written for graphs, and `tf2npu convert` converts it.",
+    why="Its adapter, npu_device, is another one than that of TensorFlow 1: half of each would run on neither.",
+    done_when="The file uses npu_bridge.npu_init, or npu_device without its names of TensorFlow 1.",
     source="TensorFlow 2 adapter porting guide: npu_device.open().as_default()",
     examples=(
-        Example.same("@tf.function\ndef step(x):\n    return x", note="not converted yet", level="unsupported"),
-        Example.same("with tf.GradientTape() as tape:\n    loss = f(x)", note="not converted yet", level="unsupported"),
+        Example.same("@tf.function\ndef step(x):\n    return x", note="nothing to convert", level="info"),
+        Example(
+            "with tf.GradientTape() as tape:\n    loss = f(x)\nif __name__ == '__main__':\n    print(loss)",
+            "import npu_device as npu\nnpu.open().as_default()\nwith tf.GradientTape() as tape:\n    loss = f(x)\n"
+            "if __name__ == '__main__':\n    print(loss)",
+            level="info",
+        ),
         Example.same(
             "import npu_device as npu\nimport tensorflow as tf\nnpu.open().as_default()\ns = tf.compat.v1.Session()",
             note="moved already, by the other adapter",
-            level="unsupported",
+            level="info",
         ),
     ),
 )
 def tensorflow_2(site: Any) -> None:
-    """Reports a script that is written for TensorFlow 2, or may be."""
+    """Names a script that is written for TensorFlow 2."""
 
 
 @part_of(
@@ -117,13 +145,10 @@ def tensorflow_2(site: Any) -> None:
             "    finally:\n        close_session(npu_keras_sess)",
             level="manual",
         ),
+        Example.same("m = tf.keras.Sequential()", config=Config(dialect="tf2"), note="the settings say it"),
         Example.same(
-            "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x, y)",
-            config=Config(dialect="tf2"),
-            note="the settings say it",
-            level="unsupported",
+            "m = tf.keras.Sequential()\ndef f():\n    for row in tf.data.Dataset.range(3):\n        m.fit(row)", level="info"
         ),
-        Example.same("m = tf.keras.Sequential()\nfor row in tf.data.Dataset.range(3):\n    m.fit(row)", level="unsupported"),
     ),
 )
 def either_tensorflow(site: Any) -> None:

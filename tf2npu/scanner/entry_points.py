@@ -28,13 +28,20 @@ class TopLevel:
     """The effects of running a file, through its own functions.
 
     dotted: qualified name of a chain whose root is a known import.  targets: other imported names and where they come from.
-    nodes: all nodes of the file.  has_stars: names that it does not bind may come from star imports.
+    nodes: all nodes of the file.  has_stars: names that it does not bind may come from star imports.  running: functions that do
+    what the file is run for, beside those that always do.
     """
 
     def __init__(
-        self, dotted: Callable[[ast.expr], str | None], targets: dict[str, Target], nodes: list[ast.AST], has_stars: bool
+        self,
+        dotted: Callable[[ast.expr], str | None],
+        targets: dict[str, Target],
+        nodes: list[ast.AST],
+        has_stars: bool,
+        *running: frozenset[str],
     ) -> None:
         self.frameworks = known()
+        self.running = self.frameworks.running.union(*running)
         self.dotted = dotted
         self.targets = targets
         self.has_stars = has_stars
@@ -48,8 +55,9 @@ class TopLevel:
         start = self._read(list(_executed(module.body)), set(own), at_top=True)
         todo, seen = sorted(start.own), set(start.own)
         while todo:
-            body = self._read(walk(own[todo.pop()]), set(own), at_top=False)
-            start.runs = start.runs or body.runs
+            called = own[todo.pop()]
+            body = self._read(walk(called), set(own), at_top=False)
+            start.runs = start.runs or body.runs or any(self.dotted(one) in self.running for one in called.decorator_list)
             start.starts |= body.starts
             start.targets |= body.targets
             todo += sorted(body.own - seen)
@@ -81,7 +89,7 @@ class TopLevel:
 
     def _runs(self, call: ast.Call, own: set[str] | None) -> bool:
         """Whether a call trains or does other work; at top level (`own` given) only an object of a framework is known to."""
-        if self._name(call.func) in self.frameworks.running:
+        if self._name(call.func) in self.running:
             return True
         method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if method not in self.frameworks.work_methods and not (method == "train" and has_arguments(call)):

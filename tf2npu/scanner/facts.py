@@ -176,6 +176,8 @@ class _Gatherer:
         roles = RoleGatherer(self.targets, has_stars)
         roles.gather(module)
         found = self.found_by_frameworks(module, nodes, statements, has_stars)
+        top = TopLevel(self.dotted, self.targets, nodes, has_stars, *(one.running for one in found))
+        runs, starts, targets = top.gather(module)
         return FileFacts(
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
             any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes),
@@ -183,7 +185,7 @@ class _Gatherer:
             {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls), any(one.trains for one in found),
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
-            *TopLevel(self.dotted, self.targets, nodes, has_stars).gather(module),
+            runs or any(one.runs for one in found), starts, targets,
             frozenset[str]().union(*(one.flags for one in found)), tuple(_loaded(module)), frozenset(_closed(nodes)),
             frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),

@@ -42,7 +42,7 @@ def plan_import(
     elif names and existing is not None:
         changes.append(_merge(script, existing, names))
     elif names:
-        lines.append(f"from {adapter.module} import {', '.join(names)}")
+        lines.append(_line(adapter, names))
     elif is_missing:
         lines.append(adapter.side_effect(script.config))
     if side_effect and not lines and first_need is not None and not _is_above(script, adapter, first_need):
@@ -52,6 +52,13 @@ def plan_import(
         scopes = list(wanted.values()) or [script.module_scope]
         changes.append(_insert(script, framework, lines, scopes, first_use, first_need))
     return changes
+
+
+def _line(adapter: Adapter, names: list[str]) -> str:
+    """The import of names of an adapter, or of its module as a whole by the name that this file has for it."""
+    if adapter.alias:
+        return f"import {adapter.module} as {names[0].rpartition(' ')[2]}"
+    return f"from {adapter.module} import {', '.join(names)}"
 
 
 def _is_above(script: Script, adapter: Adapter, place: cst.CSTNode) -> bool:
@@ -98,7 +105,7 @@ def _spelling(script: Script, symbol: str) -> str:
 
 def _takes_star(script: Script, adapter: Adapter, names: list[str]) -> bool:
     """Whether a star import is asked for and changes the meaning of no name that the file uses."""
-    if script.config.import_style != "star" or any(" as " in name for name in names) or _has_star(script, adapter):
+    if script.config.import_style != "star" or adapter.alias or _has_star(script, adapter) or any(" as " in n for n in names):
         return False
     free = {
         dotted_name(node).partition(".")[0]

@@ -78,10 +78,13 @@ class ProjectFacts:
         return project
 
     def _find_reach(self, edges: dict[str, frozenset[str]]) -> None:
+        by_modules: dict[frozenset[str], Reach] = {}  # releases of a framework share theirs
         for framework in known():
-            reaching = importers_of({p for p, f in self.files.items() if framework.is_bound_by(f.imports)}, edges)
-            self.reach[framework.name] = Reach(reaching, imported_by(reaching, edges))
-        found = [reach for reach in self.reach.values() if reach.reaching]
+            if framework.bound_by not in by_modules:
+                reaching = importers_of({p for p, f in self.files.items() if framework.is_bound_by(f.imports)}, edges)
+                by_modules[framework.bound_by] = Reach(reaching, imported_by(reaching, edges))
+            self.reach[framework.name] = by_modules[framework.bound_by]
+        found = [reach for reach in by_modules.values() if reach.reaching]
         if len(found) == 1:
             self.reaching, self.reached = found[0].reaching, found[0].reached
         else:

@@ -27,7 +27,8 @@ from tf2npu.scanner.tree_walk import Walked, root_name, walk
 class Script:
     """Everything rules may ask about a file. Nothing in here changes while rules run, except the local names handed out.
 
-    frameworks: those whose rules look at the file; all that are known where nobody says.
+    frameworks: those that the file has to do with, all that are known where nobody says; of the releases of one, the rules of
+    that look at it for which it is written.
     """
 
     def __init__(
@@ -41,7 +42,6 @@ class Script:
         self.config = config
         self.project = project
         self.frameworks = frameworks or tuple(known())
-        self.adapters: list[Adapter] = [f.adapter for f in self.frameworks if f.adapter is not None]
         self.lines = LineIndex(tree.text)
         self.walked: Walked = walk(tree.module)
         self.resolver = Resolver(self.walked, path, project)
@@ -51,6 +51,8 @@ class Script:
         self._inner = {name for scope in self.walked.scope_of.values() if scope.kind != "module" for name in scope.names}
         self._bound = self._bound_names()
         self._locals: dict[str, str] = {}
+        self.frameworks = tuple(f for f in self.frameworks if f.is_for(self))
+        self.adapters: list[Adapter] = [f.adapter for f in self.frameworks if f.adapter is not None]
 
     def is_switched_off(self, rule: str, node: cst.CSTNode) -> bool:
         """Whether a rule will not be applied to a node: disabled in the configuration, or by a comment on its lines."""
@@ -185,7 +187,10 @@ class Script:
 
     def _qualified(self, symbol: str) -> str:
         """The qualified name of a symbol of an adapter."""
-        return symbol.replace(":", ".") if ":" in symbol else canonical(f"{self.adapter_of(symbol).module}.{symbol}")
+        if ":" in symbol:
+            return symbol.replace(":", ".")
+        adapter = self.adapter_of(symbol)
+        return adapter.module if symbol == adapter.alias else canonical(f"{adapter.module}.{symbol}")
 
     def _stars_with(self, symbol: str) -> list[Any]:
         modules = [adapter.module for adapter in self.adapters if symbol in adapter.names]

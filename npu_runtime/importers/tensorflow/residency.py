@@ -126,7 +126,7 @@ class Residency:
         return found
 
     def _known(self, tensor: Any) -> ResidentVariable | None:
-        """By the identity of the tensor, which another one may get when it is gone."""
+        """The variable by the identity of a handle, which another one may get when that is gone."""
         found = self._by_tensor.get(id(tensor))
         return found if found is not None and found.tensors[id(tensor)]() is tensor else None
 

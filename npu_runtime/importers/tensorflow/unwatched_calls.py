@@ -1,4 +1,4 @@
-"""What the runtime itself asks of TensorFlow's eager context, which nobody has to watch."""
+"""Calls of TensorFlow's eager context by the runtime itself, which nobody has to watch."""
 
 from __future__ import annotations
 

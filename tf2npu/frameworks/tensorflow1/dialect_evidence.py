@@ -22,6 +22,8 @@ VALUE = "The value of a tensor"
 TENSOR_FIT = "Training on tensors without a number of steps"
 DEFERRED = "A strategy's model without an input shape"
 OWN_STEP = "A model with a training step of its own"
+EAGER_WORK = frozenset({ITERATION, VALUE, TENSOR_FIT})
+"""Evidence that is work, where it stands outside of functions: only what is run does that."""
 _MAY_HOLD = re.compile(r"keras|\.numpy\(|\bdata\b")
 """Words of which a file that holds evidence has one: looking for them is cheaper than following values."""
 _STEPS = {"fit": "steps_per_epoch", "evaluate": "steps", "predict": "steps"}

@@ -14,6 +14,8 @@ _SIGNS_2 = (
 # compat.v2 has them too; it is TensorFlow 2 as a whole where its behaviour is switched on.
 _OF_V2 = tuple(name.replace("tensorflow.", "tensorflow.compat.v2.") for name in _SIGNS_2 if name.startswith("tensorflow."))
 SIGNS_2 = frozenset({*_SIGNS_2, *_OF_V2, "tensorflow.compat.v2.enable_v2_behavior"})
+RUNNING_2 = frozenset({"tensorflow.GradientTape", "tensorflow.function"})
+"""Names by which a script for TensorFlow 2 does what it is run for, where it calls them or what they decorate."""
 V1_MODE = frozenset({"tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior"})
 MAY_BE_2 = re.compile(
     r"GradientTape|\btf\.function|mixed_precision|list_\w+_devices|run_functions_eagerly|set_visible_devices"

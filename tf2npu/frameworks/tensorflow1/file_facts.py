@@ -10,8 +10,8 @@ from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
 from tf2npu.frameworks.config_flow import ConfigFlow
 from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
-from tf2npu.frameworks.tensorflow1.dialect_evidence import evidence_of_2
-from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.dialect_evidence import EAGER_WORK, evidence_of_2
+from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, RUNNING_2, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import canonical, is_adapter2
 from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
 from tf2npu.scanner.entry_points import has_arguments
@@ -70,7 +70,16 @@ def file_facts(file: ParsedFile) -> FoundFacts:
     evidence = None if HAS_NAMES_OF_1 in flags else evidence_of_2(file, canonical)
     if evidence is not None:
         flags |= {HAS_NAMES_OF_2}
-    return FoundFacts(flags, any(map(_trains, file.calls)), tuple(_distribution(file)), _config_flow(file), evidence)
+    running = RUNNING_2 if HAS_NAMES_OF_2 in flags and HAS_NAMES_OF_1 not in flags else frozenset[str]()
+    runs = evidence is not None and evidence.api in EAGER_WORK and _is_at_top(file.tree, evidence.line)
+    trains = any(map(_trains, file.calls))
+    return FoundFacts(flags, trains, tuple(_distribution(file)), _config_flow(file), evidence, running, runs)
+
+
+def _is_at_top(tree: ast.Module, line: int) -> bool:
+    """Whether a line belongs to code that runs when a module is loaded."""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return any(s.lineno <= line <= (s.end_lineno or 0) for s in tree.body if not isinstance(s, definitions))
 
 
 def _are_of_adapter2(imports: Iterable[tuple[int, str]]) -> bool:

@@ -50,6 +50,12 @@ def _first_need(script: Script) -> cst.CSTNode | None:
     return first_need(script)
 
 
+def _is_for_1(script: Script) -> bool:
+    from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+
+    return dialect_of(script).kind != "2"
+
+
 def _objects_by_use(walked: Walked, facts: FileFacts | None) -> dict[tuple[int, str], str]:
     from tf2npu.frameworks.tensorflow1.usage_types import objects_by_use
 
@@ -88,7 +94,8 @@ FRAMEWORK = Framework(
     mention=r"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b",
     mention_in_notebooks="estimator",
     monorepo=("google3.third_party.",),  # where Google keeps published packages in its own tree, which nobody else has
-    rule_ids="NPU",
+    rule_ids=("NPU1", "NPU2", "NPU3", "NPU4", "NPU5", "NPU6", "NPU7", "NPU9", "NPUX"),
+    is_for=_is_for_1,
     adapter=ADAPTER,
     canonical=canonical,
     returned=returned,

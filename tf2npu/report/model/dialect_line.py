@@ -8,6 +8,8 @@ from tf2npu.findings import Finding, Level
 
 _DIALECT = "NPU903"
 """The rule about scripts for TensorFlow 2, or for either."""
+_OF_2 = "tensorflow_2"
+"""The part of that rule that names a script for TensorFlow 2."""
 _ADAPTER2 = "npu_device"
 """A word of every text that shows a script to use the adapter of TensorFlow 2 already."""
 _MOST_SHOWN = 60
@@ -20,19 +22,22 @@ def dialect_line(found: Iterable[tuple[str, Finding]]) -> str:
     found: findings with the paths of their files.
     """
     told = [(path, finding) for path, finding in found if finding.rule == _DIALECT]
-    of_2 = [(path, finding) for path, finding in told if finding.level is Level.UNSUPPORTED]
+    of_2 = [(path, f) for path, f in told if f.part == _OF_2 and f.level is not Level.MANUAL]
     of_either = [(path, f) for path, f in told if f.level is Level.MANUAL and not f.before]
-    return " ".join(part for part in (_left_alone(of_2), _assumed(of_either)) if part)
+    return " ".join(part for part in (_of_2(of_2), _assumed(of_either)) if part)
 
 
-def _left_alone(of_2: list[tuple[str, Finding]]) -> str:
-    if not of_2:
+def _of_2(found: list[tuple[str, Finding]]) -> str:
+    if not found:
         return ""
-    # A script that tells it itself says more than one that is told by another.
-    first, finding = next(((path, f) for path, f in of_2 if f.before), of_2[0])
-    line = f"Written for TensorFlow 2: {_place(first, finding)}{_more(of_2)}; left as it is."
-    if all(_ADAPTER2 in f.before for _, f in of_2 if f.before) and finding.before:
-        return line
+    # A script that tells it itself says more than one that another tells, and one that is converted more than one that moved.
+    told = [(path, f) for path, f in found if f.before]
+    new = [(path, f) for path, f in told if _ADAPTER2 not in f.before]
+    first, finding = next(iter([*new, *told, *found]))
+    place = f"{_place(first, finding)}{_more(found)}"
+    if told and not new:
+        return f"Written for TensorFlow 2: {place}; left as it is."
+    line = f"Written for TensorFlow 2: {place}; converted for npu_device."
     return f"{line} `tf2npu convert SRC OUT --target tf1` converts it as TensorFlow 1.15."
 
 
@@ -41,7 +46,7 @@ def _assumed(of_either: list[tuple[str, Finding]]) -> str:
         return ""
     return (
         f"Nothing tells TensorFlow 1.15 from 2 in {of_either[0][0]}{_more(of_either)}; converted as TensorFlow 1.15. "
-        "`tf2npu convert SRC OUT --target tf1` says that this is right, --target tf2 leaves it as it is."
+        "`tf2npu convert SRC OUT --target tf1` says that this is right, --target tf2 converts it for npu_device."
     )
 
 

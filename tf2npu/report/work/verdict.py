@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tf2npu.config import EffortSettings
-from tf2npu.findings import Level, Status
 from tf2npu.report.languages.language import counted
-from tf2npu.report.model.report import FileReport, Report
+from tf2npu.report.model.report import Report
 from tf2npu.report.work.decisions import Decision
 from tf2npu.report.work.effort import cost_of_decision
 
@@ -17,8 +16,6 @@ VERDICTS = (READY, AFTER, BLOCKED, NO_PROJECT)
 """The closed list."""
 _MOST_NAMED = 2
 """The most blockers that the sentence names: the page of decisions has all."""
-_NOT_1 = "NPU903"
-"""The rule about scripts for TensorFlow 2."""
 
 
 @dataclass(frozen=True)
@@ -39,25 +36,12 @@ def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
     """The verdict; left: the report's decisions."""
     if not report.apis and not left:
         return Verdict(NO_PROJECT, "Not a TensorFlow 1 project: no file refers to it.")
-    if _is_all_2(report):
-        return Verdict(NO_PROJECT, "Not a TensorFlow 1 project: its scripts are written for TensorFlow 2.")
     blockers = [d for d in left if is_blocker(d)]
     if blockers:
         return Verdict(BLOCKED, f"Blocked by {_named(blockers)}.", tuple(dict.fromkeys(d.facts.id for d in blockers)))
     if left:
         return Verdict(AFTER, f"Ready after {counted(len(left), 'decision')}.")
     return Verdict(READY, "Ready to run.")
-
-
-def _is_all_2(report: Report) -> bool:
-    """Whether every file that refers to TensorFlow is a script for TensorFlow 2, and stays as it is."""
-    referring = [file for file in report.files if file.references]
-    return bool(referring) and all(_is_left_as_2(file) for file in referring)
-
-
-def _is_left_as_2(file: FileReport) -> bool:
-    levels = {finding.level for finding in file.findings if finding.rule == _NOT_1}
-    return Level.UNSUPPORTED in levels or (bool(levels) and file.status is not Status.CONVERTED)
 
 
 def _named(blockers: Sequence[Decision]) -> str:

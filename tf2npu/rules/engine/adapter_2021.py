@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 
 from tf2npu.findings import Finding, Level
+from tf2npu.frameworks.tensorflow1.project import NAME
 from tf2npu.rules import hooks
 from tf2npu.rules.facts.sessions.session_config_2021 import CONFIG_ENTRY
 from tf2npu.scanner.script import Script
@@ -61,7 +62,7 @@ _INSTEAD = {
 def within_adapter(site: Site) -> Fix:
     """The fix of a site as the target's adapter allows it."""
     fix = site.fix
-    if site.script.config.target.adapter != "2021":
+    if site.script.config.target.adapter != "2021" or not site.script.is_looked_at_by(NAME):
         return fix
     fix.findings = [_with_advice(finding) for finding in fix.findings]
     if not fix.symbols:

@@ -1,7 +1,10 @@
-"""Files that stay as they are: switched off by a comment, or written for TensorFlow 2."""
+"""Files that stay as they are: switched off by a comment, or moved already by npu_device; and what tells of TensorFlow 2."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from tf2npu.api_support.table import shown
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, TARGET2, Dialect, dialect_of, is_either
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
@@ -10,48 +13,48 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.text.edits import Fix
 
 _DIALECT = "NPU903"
+_OF_2 = "tensorflow_2"
+"""The part of the rule that names a script for TensorFlow 2."""
 _EITHER = "either_tensorflow"
 """The part of the rule that asks which TensorFlow a script is for."""
 _BEGINNING = Span(1, 1, 1, 1)
+_NAMES_OF_1 = (
+    "The file uses the TensorFlow 1 names of the TensorFlow 2 adapter; it stays as it is. To move it, write "
+    "npu_bridge.npu_init where it has npu_device.compat.v1.npu_init, and convert it again."
+)
+_HAS_MOVED = "The file uses the TensorFlow 2 adapter (npu_device) already; it stays as it is."
+_NOT_CHANGED = "Left as it is, as the file uses npu_device already: a conversion changes this in other files."
 
 
 @hooks.keeps_file
 def findings_of_kept_file(script: Script, fixes: list[Fix]) -> list[Finding] | None:
     """The findings of a file that stays as it is; None when the file is converted.
 
-    A file for TensorFlow 2 gets the findings of the detectors as well. A file of which only another file tells that it is for
-    TensorFlow 2, or the settings alone, is not mentioned when there is no work in it.
+    A file that uses npu_device has moved: of what rules find there, only what a person has to know is said. One that another file
+    brings along is not mentioned when there is nothing to say.
     """
-    left_alone = _why_left_alone(script)
-    if left_alone is None:
-        return None
-    dialect = dialect_of(script)
-    if (dialect.told_by or dialect.api == TARGET2) and not any(_is_work(fix) for fix in fixes):
-        return []
-    if left_alone.rule != _DIALECT or dialect.api == ADAPTER2:
-        return [left_alone]
-    return [left_alone, *(f for fix in fixes if fix.rule.startswith("NPU9") and not fix.changes for f in fix.findings)]
-
-
-def _is_work(fix: Fix) -> bool:
-    """Whether there is something to change or to do."""
-    return bool(fix.changes) or any(f.level in (Level.MANUAL, Level.UNSUPPORTED) for f in fix.findings)
-
-
-def _why_left_alone(script: Script) -> Finding | None:
-    """The finding on a file that could be read and is not converted: a comment asks for it, or it is for TensorFlow 2."""
     pragma = script.pragmas.whole_file
     if pragma is not None:
         message = "The file is switched off by this comment; it stays as it is."
-        return Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)
+        return [Finding("NPU902", Level.SKIPPED, script.span(pragma.start, pragma.end), message)]
     dialect = dialect_of(script)
-    if dialect.told_by:
-        return Finding(_DIALECT, Level.UNSUPPORTED, _BEGINNING, _told_by_another(dialect))
-    if dialect.kind != "2" and dialect.api != ADAPTER2:
+    if dialect.api != ADAPTER2:
         return None
+    if dialect.kind != "2":
+        return [_told(script, dialect, Level.MANUAL, _NAMES_OF_1)]
+    found = [finding for fix in fixes for finding in _without_changes(fix)]
+    message = _told_by_another(dialect) if dialect.told_by else _HAS_MOVED
+    return [_told(script, dialect, Level.INFO, message), *found] if found or not dialect.told_by else []
+
+
+def _without_changes(fix: Fix) -> list[Finding]:
+    """The findings of a fix that is not made: what it would have done is a remark."""
+    return [replace(f, level=Level.INFO, message=_NOT_CHANGED) if f.level is Level.FIXED else f for f in fix.findings]
+
+
+def _told(script: Script, dialect: Dialect, level: Level, message: str) -> Finding:
     start, end = _sign(script, dialect)
-    level = Level.UNSUPPORTED if dialect.kind == "2" else Level.MANUAL
-    return Finding(_DIALECT, level, script.span(start, end), _told_here(dialect), before=script.text[start:end])
+    return Finding(_DIALECT, level, script.span(start, end), message, before=script.text[start:end], part=_OF_2)
 
 
 def _sign(script: Script, dialect: Dialect) -> tuple[int, int]:
@@ -68,40 +71,28 @@ def _sign(script: Script, dialect: Dialect) -> tuple[int, int]:
 def _told_by_another(dialect: Dialect) -> str:
     """The message on a file of which another one tells that it belongs to TensorFlow 2."""
     if dialect.api == ADAPTER2:
-        return (
-            f"{dialect.told_by}, which imports this file, uses the TensorFlow 2 adapter (npu_device); the file stays as it is, "
-            "as half of one adapter and half of the other run on neither."
-        )
-    return (
-        f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2. Scripts for the TensorFlow 2 adapter "
-        "(npu_device) are not converted yet; the file stays as it is."
-    )
+        return f"{dialect.told_by}, which imports this file, uses the TensorFlow 2 adapter (npu_device); the file stays as it is."
+    return f"{dialect.told_by}, which {dialect.relation}, is a script for TensorFlow 2; converted for its adapter (npu_device)."
 
 
 def _told_here(dialect: Dialect) -> str:
-    """The message on a file that itself tells that it is written for TensorFlow 2, or for its adapter."""
-    if dialect.api == ADAPTER2 and dialect.kind != "2":
-        return (
-            "The file uses the TensorFlow 1 names of the TensorFlow 2 adapter; it stays as it is. To move it, write "
-            "npu_bridge.npu_init where it has npu_device.compat.v1.npu_init, and convert it again."
-        )
-    if dialect.api == ADAPTER2:
-        return (
-            "The file uses the TensorFlow 2 adapter (npu_device) already; it stays as it is. Run it on an NPU host with "
-            "that adapter: it does not run on the simulated device."
-        )
-    return (
-        f"{dialect.api.replace('tensorflow.', 'tf.', 1)} tells that this is a script for TensorFlow 2. Scripts for the "
-        "TensorFlow 2 adapter (npu_device) are not converted yet; the file stays as it is."
-    )
+    """The message on a file that itself tells that it is written for TensorFlow 2, or of which the settings say so."""
+    return f"{shown(dialect.api)} tells that this is a script for TensorFlow 2; converted for its adapter (npu_device)."
 
 
 @hooks.after_edits
 def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
-    """Remarks for a user of TensorFlow 2 on a script that was converted as one for TensorFlow 1."""
+    """Remarks on a script for TensorFlow 2, and on one that was converted as a script for 1 and may be for 2.
+
+    A script of which only the settings or another file tell that it is for TensorFlow 2 is not mentioned when nothing changes.
+    """
+    dialect = dialect_of(script)
+    if dialect.kind == "2":
+        is_named = bool(edits) or not (dialect.told_by or dialect.api == TARGET2)
+        message = _told_by_another(dialect) if dialect.told_by else _told_here(dialect)
+        return [Fix(_DIALECT, part=_OF_2, findings=[_told(script, dialect, Level.INFO, message)])] if is_named else []
     if not edits:
         return []
-    dialect = dialect_of(script)
     if dialect.kind == "1 on 2":
         message = (
             "TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. "
@@ -122,6 +113,6 @@ def _assumed(first_1: str) -> Fix:
         return Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, _BEGINNING, message)])
     message = (
         "Nothing here tells TensorFlow 1.15 from 2; converted as a script for 1.15, where it runs in a graph. "
-        "Use --target tf1 where that is right, --target tf2 to leave the file as it is."
+        "Use --target tf1 where that is right, --target tf2 for a script that TensorFlow 2 runs."
     )
     return Fix(_DIALECT, part=_EITHER, findings=[Finding(_DIALECT, Level.MANUAL, _BEGINNING, message)])

@@ -13,6 +13,7 @@ from npu_formats.near_names import near_names
 from tf2npu.api_support.table import Api, shown, table
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
+from tf2npu.frameworks.tensorflow1.project import NAME
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
@@ -60,7 +61,7 @@ def api_to_look_at(site: Any) -> None:
 @hooks.after_rules
 def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
     """Findings about the APIs with the verdict manual that no rule speaks of; `fixes`: what the rules did and said."""
-    if not script.config.is_enabled(_ID):
+    if not script.config.is_enabled(_ID) or not script.is_looked_at_by(NAME):
         return []
     told, sites = {fix.rule for fix in fixes}, [fix.site for fix in fixes]
     work = (Level.MANUAL, Level.UNSUPPORTED)

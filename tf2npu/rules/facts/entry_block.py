@@ -83,6 +83,27 @@ def _bracket_block(site: Site, body: Any, before: list[str], closing: list[str])
     site.insert(script.lines.line_end(last), _finally(newline, indent, step, closing))
 
 
+def start_in_guard(site: Site, guard: cst.If, lines: list[str]) -> None:
+    """Put lines before the first statement of a guard's body."""
+    if isinstance(guard.body, cst.SimpleStatementSuite):
+        site.insert(site.script.tree.span(guard.body.body[0])[0], "".join(f"{line}; " for line in lines))
+        return
+    first = site.script.tree.span(guard.body.body[0])[0]
+    indent, newline = _indentation(site.script, first), site.script.newline_at(first)
+    start = site.script.lines.line_start(_first_comment(site.script, guard.body, first))
+    site.insert(start, "".join(f"{indent}{line}{newline}" for line in lines))
+
+
+def insert_behind(site: Site, statement: cst.CSTNode, lines: list[str]) -> None:
+    """Put lines behind the line that a statement ends on, in its indentation."""
+    script = site.script
+    start, end = script.tree.span(statement)
+    newline, line_end = script.newline_at(start), script.lines.line_end(end)
+    text = "".join(f"{_indentation(script, start)}{line}{newline}" for line in lines)
+    offset = min(line_end + len(newline), len(script.text))
+    site.insert(offset, text if script.text[line_end:offset] else newline + text)
+
+
 def _finally(newline: str, indent: str, step: str, closing: list[str]) -> str:
     return f"{newline}{indent}finally:" + "".join(f"{newline}{indent}{step}{line}" for line in closing)
 

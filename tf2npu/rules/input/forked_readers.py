@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
+from tf2npu.rules.facts.forking_calls import JOBLIB, OTHER_METHOD, WITH_FORK, is_forking_backend
 from tf2npu.rules.facts.sessions.open_sessions import is_session_open
 from tf2npu.scanner.sites import Call
 
@@ -39,20 +38,9 @@ def forked_process(call: Call) -> None:
         call.manual("Write multiprocessing.set_start_method('forkserver'), or start the processes before the first session.")
 
 
-_WITH_FORK = (
-    *(f"{module}.{name}" for module in ("multiprocessing", "multiprocess") for name in ("Pool", "Process", "Manager")),
-    "multiprocessing.pool.Pool", "multiprocessing.process.Process", "multiprocessing.context.Process",
-    "concurrent.futures.ProcessPoolExecutor", "concurrent.futures.process.ProcessPoolExecutor",
-)  # fmt: skip
-"""Calls that start processes by the default method, which is fork on Linux up to Python 3.13."""
-_JOBLIB = ("joblib.Parallel", "joblib.parallel_backend", "sklearn.externals.joblib.Parallel")
-"""Calls that fork where they ask for the backend multiprocessing. Their default, loky, starts new programs."""
-_OTHER_METHOD = re.compile(r"set_start_method\(\s*['\"](?:forkserver|spawn)|mp_context\s*=")
-
-
 @part_of(
     forked_process,
-    matches=(*_WITH_FORK, *_JOBLIB),
+    matches=(*WITH_FORK, *JOBLIB),
     source="TensorFlow adapter porting guide: start method forkserver for data processes; multiprocessing of Python 3.13",
     examples=(
         Example.same(
@@ -86,10 +74,9 @@ _OTHER_METHOD = re.compile(r"set_start_method\(\s*['\"](?:forkserver|spawn)|mp_c
 )
 def processes_in_session(call: Call) -> None:
     """Reports processes that are started, by fork, while a session is open."""
-    backend = call.value("backend", 1 if call.name.endswith("Parallel") else 0)
-    if call.name in _JOBLIB and (backend is None or text_of(backend, call.scope) != "multiprocessing"):
+    if call.name in JOBLIB and not is_forking_backend(call):
         return
-    if uses_tensorflow(call.script) and not _OTHER_METHOD.search(call.script.text) and is_session_open(call):
+    if uses_tensorflow(call.script) and not OTHER_METHOD.search(call.script.text) and is_session_open(call):
         call.manual(
             "Its processes are forked while the session is open: start them before the first session, or write "
             "multiprocessing.set_start_method('forkserver') at the start of the program."

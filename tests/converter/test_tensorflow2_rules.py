@@ -1,0 +1,121 @@
+"""Places of scripts for TensorFlow 2 at which rules have more than one way to go."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.converter.test_project_facts import converted, project_of
+from tf2npu.config import Config, Target
+from tf2npu.engine.convert_file import convert_file, convert_source
+from tf2npu.findings import Level
+
+HEAD = "import tensorflow as tf\n"
+GPUS = "gpus = tf.config.list_physical_devices('GPU')\n"
+GROW = "tf.config.experimental.set_memory_growth"
+OPEN = "npu.open().as_default()\n"
+
+
+def after(text: str, **settings: object) -> str:
+    return (convert_source(text, "train.py", Config(dialect="tf2", **settings)).after or b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "left"),
+    [
+        (f"if gpus: {GROW}(gpus[0], True)\nx = 1\n", "x = 1\n"),
+        (f"{GROW}(gpus[0], True); x = 1\n", "pass; x = 1\n"),
+        (f"for g in gpus:\n    {GROW}(g, True)\nelse:\n    x = 1\n", "for g in gpus:\n    pass\nelse:\n    x = 1\n"),
+        (f"for g in gpus:\n    {GROW}(g, True)\nprint(g)\n", "for g in gpus:\n    pass\nprint(g)\n"),
+        (f"for g in gpus:\n    {GROW}(g, True)\nfor g in gpus:\n    print(g)\n", "for g in gpus:\n    print(g)\n"),
+        (f"if ask():\n    {GROW}(gpus[0], True)\n", "if ask():\n    pass\n"),
+        (f"if gpus:\n    {GROW}(gpus[0], True)\nelse:\n    x = 1\n", "if gpus:\n    pass\nelse:\n    x = 1\n"),
+        (f"try:\n    {GROW}(gpus[0], True)\nfinally:\n    x = 1\n", "try:\n    pass\nfinally:\n    x = 1\n"),
+        (f"ok = {GROW}(gpus[0], True)\n", "ok = None\n"),
+        (f"def f():\n    {GROW}(gpus[0], True)\n    {GROW}(gpus[1], True)\n", "def f():\n    pass\n"),
+        (f"if __name__ == '__main__':\n    {GROW}(gpus[0], True)\n", "if __name__ == '__main__':\n    pass\n"),
+        (f"with tf.name_scope('a'):\n    {GROW}(gpus[0], True)\n", "with tf.name_scope('a'):\n    pass\n"),
+        (f"{GROW}(gpus[0], True)  # tf2npu: ignore\n", f"{GROW}(gpus[0], True)  # tf2npu: ignore\n"),
+        (f"for g in gpus:\r\n    {GROW}(g, True)\r\nx = 1\r\n", "x = 1\r\n"),
+        (f"x = 1\nif gpus:\n    {GROW}(gpus[0], True)", "x = 1\n"),
+    ],
+)
+def test_settings_of_gpus_leave_no_empty_block(before: str, left: str) -> None:
+    start = HEAD + GPUS
+    newline = "\r\n" if "\r\n" in before else "\n"
+    text = after((start + before).replace("\n", newline) if newline == "\n" else start.replace("\n", "\r\n") + before)
+    compile(text, "train.py", "exec")
+    kept = [line for line in text.splitlines(keepends=True) if not line.startswith(("import npu", "npu.open"))]
+    assert "".join(kept) == start.replace("\n", newline) + left
+    assert after(text) == text
+
+
+LIB = f"{HEAD}def train():\n    pass\nif __name__ == '__main__':\n    train()\n"
+
+
+def test_a_script_that_others_import_opens_the_npu_only_where_it_is_run() -> None:
+    files = {"lib.py": LIB, "main.py": f"{HEAD}import lib\nfor x in tf.data.Dataset.range(3):\n    print(x)\nlib.train()\n"}
+    texts = converted(files, dialect="tf2")
+    assert f"if __name__ == '__main__':\n    {OPEN}    train()\n" in texts["lib.py"]
+    assert f"\n{OPEN}for x in" in texts["main.py"]
+    assert converted(texts, dialect="tf2") == texts
+
+
+@pytest.mark.parametrize("body", ["train()", "x = 1; train()"])
+def test_a_guard_in_one_line_is_opened_too(body: str) -> None:
+    files = {"lib.py": f"{HEAD}def train():\n    pass\nif __name__ == '__main__': {body}\n", "main.py": "import lib\n"}
+    assert f"if __name__ == '__main__': npu.open().as_default(); {body}\n" in converted(files, dialect="tf2")["lib.py"]
+
+
+def test_what_a_conversion_would_change_in_a_file_that_has_moved_is_a_remark() -> None:
+    source = f"import npu_device\n{HEAD}npu_device.open().as_default()\n{GPUS}{GROW}(gpus[0], True)\n@tf.function\ndef f(it):\n"
+    source += "    for i in tf.range(4):\n        next(it)\n"
+    result = convert_source(source, "train.py")
+    assert result.after == source.encode()
+    levels = {finding.rule: finding.level for finding in result.findings}
+    assert levels["NPU802"] is levels["NPU903"] is Level.INFO and levels["NPU811"] is Level.MANUAL
+
+
+@pytest.mark.parametrize("settings", [{"import_style": "star"}, {"target": Target(adapter="2021")}])
+def test_settings_of_the_other_adapter_change_nothing(settings: dict[str, object]) -> None:
+    text = f"{HEAD}model = tf.keras.Sequential()\nmodel.fit(x, y)\n"
+    assert after(text, **settings) == after(text) == f"{HEAD}import npu_device as npu\n{OPEN}{text.removeprefix(HEAD)}"
+
+
+def test_a_rule_can_be_selected_and_ignored() -> None:
+    text = f"{HEAD}{GPUS}{GROW}(gpus[0], True)\nmodel = tf.keras.Sequential()\nmodel.fit(x, y)\n"
+    assert GROW in after(text, ignore=frozenset({"NPU802"})) and OPEN in after(text, ignore=frozenset({"NPU802"}))
+    assert GROW not in after(text, select=frozenset({"NPU802"})) and OPEN not in after(text, select=frozenset({"NPU802"}))
+
+
+STEP = "@tf.function\ndef step(x):\n    opt.apply_gradients(zip(g(x), v))\n"
+
+
+@pytest.mark.parametrize(
+    ("loop", "is_dropped"),
+    [
+        ("for x in ds:\n    step(x)\n", True),
+        ("for n, x in enumerate(ds.prefetch(1)):\n    step(x)\n", True),
+        ("def train(data):\n    for x in data:\n        step(x)\ntrain(ds)\n", True),
+        (
+            "class A:\n    def run(self, d):\n        for x in d:\n            step(x)\n    def go(self):\n        self.run(ds)\n",
+            True,
+        ),
+        ("def run(x):\n    strategy.run(step, args=(x,))\nfor x in ds:\n    run(x)\n", True),
+        ("for x in ds:\n    print(x)\n", False),
+        ("for x in ds:\n    step(x)\nfor x in ds:\n    print(x)\n", False),
+        ("for x in ds.take(1):\n    step(x)\n", False),
+    ],
+)
+def test_a_loop_that_applies_gradients_trains(loop: str, is_dropped: bool) -> None:
+    text = f"{HEAD}ds = tf.data.Dataset.from_tensor_slices(x).batch(8)\n{STEP}{loop}"
+    assert ("drop_remainder=True" in after(text)) is is_dropped
+
+
+def test_a_file_without_names_of_tensorflow_is_found_by_what_it_imports() -> None:
+    """The record of TensorFlow 2 reaches what that of TensorFlow 1 reaches."""
+    files = {
+        "net.py": f"{HEAD}@tf.function\ndef f(x):\n    return x\n",
+        "main.py": "import net\nif __name__ == '__main__':\n    net.f(1)\n",
+    }
+    result = convert_file("main.py", files["main.py"].encode(), Config(), project_of(files))
+    assert OPEN.encode() in (result.after or b"")

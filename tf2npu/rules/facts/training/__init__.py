@@ -1,0 +1,1 @@
+"""Training as TensorFlow 2 writes it: functions that are traced, and loops that apply gradients."""
