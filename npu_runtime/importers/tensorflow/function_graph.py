@@ -52,7 +52,7 @@ class FunctionImporter(GraphImporter):
             self._drive(self.graph[operation.name])
 
     def source_of(self, name: str) -> str:
-        """See GraphImporter; of a node of an inner function the line that made it there."""
+        """See GraphImporter; of a node of an inner function the line that made it there, of what has none the first call's."""
         origin = self._inliner.origins.get(name)
         return (users_line(origin) if origin is not None else "") or super().source_of(name) or self._place
 

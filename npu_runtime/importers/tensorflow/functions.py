@@ -142,7 +142,9 @@ class Inliner:
 
         Source: of what nobody reads, TensorFlow runs what the function lists as control outputs and nothing else.
         """
-        inside = _Names(call, prefix, {t.op.name: value for t, value in zip(body.inputs, arguments, strict=True)}, traced_by(body))
+        inside = _Names(
+            call, prefix, {t.op.name: value for t, value in zip(body.inputs, arguments, strict=True)}, traced_by(body)
+        )
         made: list[Node] = []
         for operation in body.get_operations():
             if operation.name not in inside.arguments:

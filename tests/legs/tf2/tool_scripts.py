@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests import fork_server
 
-OPEN = "from npu_device._execution.install import install\n\ninstall({options})\n"
+OPEN = "import npu_device as npu\n\n{options}npu.open().as_default()\n"
 """The lines that open the device."""
 FIT = """import numpy as np
 import tensorflow as tf
@@ -78,9 +78,14 @@ model.fit(x, y, batch_size=16, epochs=2, verbose=0)
 """A recurrent layer, which TensorFlow puts into a function that the step's calls."""
 
 
-def script(folder: Path, text: str, options: Mapping[str, str] | None = None, *, opens: bool = True, **values: object) -> Path:
-    """Write a script.  options: of the device.  opens: whether it opens the device at all.  values: for the text's fields."""
-    text = text.replace("{open}", OPEN.replace("{options}", repr(dict(options or {}))) if opens else "")
+def script(folder: Path, text: str, options: Mapping[str, object] | None = None, *, opens: bool = True, **values: object) -> Path:
+    """Write a script.
+
+    options: of the device, by their names below global_options().  opens: whether it opens the device at all.  values: for the
+    text's fields.
+    """
+    settings = "".join(f"npu.global_options().{name} = {value!r}\n" for name, value in (options or {}).items())
+    text = text.replace("{open}", OPEN.replace("{options}", settings) if opens else "")
     for name, value in {"turns": 1, **values}.items():
         text = text.replace(f"{{{name}}}", str(value))
     path = folder / "train.py"
