@@ -93,10 +93,10 @@ class _Compiler:
 
     def described(self, task: LoweredTask, number: int, stream: int) -> DeviceTask:
         members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
-        sources = filter(None, map(self.source_of, task.head.members))
+        source = next(filter(None, map(self.source_of, (*task.head.members, ""))), "")
         cost = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip))
         return DeviceTask(
-            task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, next(sources, "") or self.source_of(""),
+            task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, source,
             tuple(map(_description, task.inputs)), tuple(map(_description, task.outputs)), any(op.is_dynamic for op in task.ops),
         )  # fmt: skip
 

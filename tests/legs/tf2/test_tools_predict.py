@@ -1,4 +1,4 @@
-"""`tf2npu predict` and profiles of scripts for TensorFlow 2: a call is a step, a loop's turns are its steps, and tasks have lines."""
+"""Predictions and profiles of scripts for TensorFlow 2: a call is a step, a loop's turns are its steps, and tasks have lines."""
 
 from __future__ import annotations
 
