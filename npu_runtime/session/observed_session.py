@@ -147,6 +147,7 @@ class ObservedSession:
             variable_bytes=loaded.variable_bytes, source_of=self._importer.source_of,
             memory_for=partial(self._memory_for, plan), turns=turns_of(runner.program) if runner.program.loops else {},
             is_issued=is_issued, loop_steps=loop_steps, choose=self._state.observers.choose,
+            trains_eagerly=bool(self.function) and plan.record.trains,
         )  # fmt: skip
 
     def _memory_for(self, plan: Plan, shapes: Extents) -> MemoryPlan:
