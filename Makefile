@@ -1,4 +1,4 @@
-# make demo    convert the four examples, train them on the simulated device, say where the report is
+# make demo    convert the six examples, train them on the simulated device, say where the report is
 # make test    all checks (about 18 minutes on two quiet cores); LEGS="core torch" or make test-tf2: those of a front end (tests/legs.toml)
 # make test-times where the processor time of make test goes, by kind and folder of tests
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
