@@ -21,7 +21,6 @@ from npu_runtime.session.session_state import SessionState
 
 _MOVES_ONLY = SOURCES | VARIABLES | STRUCTURAL | {FEED, HOST_RESOURCE, "ReadVariableOp", "Identity", "IdentityN"}
 """Ops that compute nothing."""
-NOTHING_TO_COMPUTE = "nothing to compute"
 
 
 class FunctionProgram(ObservedSession):

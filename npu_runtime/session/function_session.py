@@ -14,11 +14,11 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import ALL, to_numpy
 from npu_runtime.graph.ops import Key
 from npu_runtime.importers.tensorflow.eager_values import is_resource
-from npu_runtime.importers.tensorflow.function_graph import why_no_program
+from npu_runtime.importers.tensorflow.function_graph import why_no_program, why_nothing_to_compute
 from npu_runtime.importers.tensorflow.handles import Handle
 from npu_runtime.importers.tensorflow.residency import Residency, ResidentVariable
 from npu_runtime.session.device_session import session_observers
-from npu_runtime.session.function_program import NOTHING_TO_COMPUTE, FunctionProgram
+from npu_runtime.session.function_program import FunctionProgram
 from npu_runtime.session.session_state import SessionState
 from npu_runtime.trace.function_log import FunctionLog
 
@@ -77,7 +77,7 @@ class FunctionSession:
             self.log.met(label, reason)
             return Known(label, None, reason)
         program = FunctionProgram(function.graph, variables, self.residency, self._state, label)
-        reason = "" if program.computes() else NOTHING_TO_COMPUTE
+        reason = "" if program.computes() else why_nothing_to_compute(function.graph)
         self.log.met(label, reason)
         return Known(label, program, reason)
 

@@ -25,6 +25,7 @@ _SOFT = config_pb2.ConfigProto(allow_soft_placement=True)
 """The rule of eager code: a CPU stands for a device that there is not."""
 
 
+_LOOPS_OF_DATASETS = frozenset({"ScanDataset", "ReduceDataset"})
 _OF_DATASETS = re.compile(r".*(Dataset|Iterator).*")
 
 
@@ -41,6 +42,19 @@ def why_no_program(func_graph: Any) -> str:
         if is_list and not all(_OF_DATASETS.fullmatch(operation.type) for operation in tensor.consumers()):
             return "it is given a list of tensors, which TensorFlow holds"
     return ""
+
+
+def why_nothing_to_compute(func_graph: Any) -> str:
+    """The reason for which the device has nothing to do for a function.
+
+    Source: AutoGraph makes a loop over a dataset a function of tf.data (python/data/ops/dataset_autograph.py).
+    """
+    if any(operation.type in _LOOPS_OF_DATASETS for operation in func_graph.get_operations()):
+        return (
+            "its loop over a dataset is a function of the input pipeline, which runs on the host: loop outside of the "
+            "function, or inside with tf.range and next(iterator)"
+        )
+    return "nothing to compute"
 
 
 class FunctionImporter(GraphImporter):
