@@ -1,7 +1,8 @@
 """The legs of the tests, which tests/legs.toml lists.
 
 python .ci/legs.py installable   prints the legs whose packages can be installed; a line on stderr says what is left out, and why
-python .ci/legs.py run LEG       makes the leg's environment .venv-LEG where it is not there, and runs its tests
+python .ci/legs.py run LEG       runs the leg's tests in its environment .venv-LEG, which it makes where it is not there; a leg
+                                 without packages of its own has that of the project
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ except ModuleNotFoundError:
 
 ROOT = Path(__file__).parents[1]
 CORE = "core"
+PYTEST = ("-n", "2", "--dist", "worksteal")
 PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet")
 
 
@@ -43,12 +45,19 @@ def installable(table: Mapping[str, Sequence[str]]) -> tuple[list[str], str]:
 
 
 def run(name: str, requires: Sequence[str]) -> int:
-    """Runs the tests of a leg.  Returns: pytest's exit code."""
+    """Runs the tests of a leg, in a process of their own.  Returns: pytest's exit code."""
+    python = environment(name, requires) if requires else Path(sys.executable)
+    words = [python, "-m", "pytest", *PYTEST, ROOT / "tests" / "legs" / name]
+    return subprocess.run(words, cwd=ROOT, check=False).returncode
+
+
+def environment(name: str, requires: Sequence[str]) -> Path:
+    """Brings the leg's environment up to date.  Returns: its python."""
     python = ROOT / f".venv-{name}" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", python.parents[1]], check=True)
     subprocess.run([python, *PIP, "--editable", f"{ROOT}[test]", *requires], check=True)
-    return subprocess.run([python, "-m", "pytest", "-n", "2", ROOT / "tests" / "legs" / name], cwd=ROOT, check=False).returncode
+    return python
 
 
 def main(words: Sequence[str]) -> int:

@@ -69,7 +69,7 @@ def _lowered(build: Callable[..., Any], batch: int, soc: str) -> Any:
     device = device_of(device_session(soc=soc, precision_mode=PRECISION))
     plan = device._plan_for(Request((model.loss.name,), (model.train.name,), tuple(feed.name for feed in feeds)))
     shapes = [tuple(feed.shape.as_list()) for feed in feeds]
-    return lower_for(plan.main, shapes, device._placement, device._config, Target(load_chip(soc))).tasks
+    return lower_for(plan.main, shapes, device._placement, device._state.config, Target(load_chip(soc))).tasks
 
 
 def _write(soc: str, entries: dict[str, Any]) -> None:

@@ -116,7 +116,7 @@ def measure(name: str) -> None:
     fetches = [loss, tf.train.AdamOptimizer(1e-3).minimize(loss)]
     with tf.Session() as theirs, device_session() as ours:
         plain, device = rounds(theirs, fetches, feeds), rounds(ours, fetches, feeds)
-        record = device_of(ours)._record.programs[-1]
+        record = device_of(ours)._state.record.programs[-1]
     times = [f"{a:.1f} | {b:.1f} | {b / a:.2f}" for a, b in zip(plain, device, strict=True)]
     print(f"| {name} | {' | '.join(times)} | {record.n_compilations} for {record.n_shapes} |", flush=True)
 

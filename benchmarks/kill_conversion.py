@@ -14,7 +14,9 @@ Exit code 1 when a file was torn or a rerun differed.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import io
 import os
 import random
 import shutil
@@ -26,8 +28,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
+from unittest import mock
 
-import tf2npu.engine.convert_file  # noqa: F401  imported before forking
 from tf2npu import cli
 
 N_FILES = 60
@@ -41,7 +43,10 @@ State = dict[str, tuple[int, bytes | str | None]]  # path -> mode; digest of a f
 
 @dataclass
 class Trial:
-    """One kind of conversion to be killed: what stands there before, what must stand there afterwards."""
+    """One kind of conversion to be killed: what stands there before, what must stand there afterwards.
+
+    seconds: that it takes undisturbed, where it is killed at a random moment.
+    """
 
     name: str
     before: Path | None  # a folder with what stands there and what is known of it, copied first
@@ -81,6 +86,16 @@ def make_source(root: Path, version: int, n_files: int) -> None:
     with (root / "shard.tfrecord").open("wb") as stream:  # more than what is copied by itself
         stream.write(bytes([version]))
         stream.truncate(11 << 20)
+
+
+def load_converter(folder: Path) -> None:
+    """Convert a line in this process: its forks have loaded what that loads.  folder: gets what the conversion writes."""
+    here = folder / "loaded"
+    here.mkdir()
+    (here / "line.py").write_text("import tensorflow as tf\n\ntf.Session()\n")
+    homes = {f"XDG_{name}_HOME": str(here) for name in ("CACHE", "STATE")}
+    with mock.patch.dict(os.environ, homes), contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        cli.main(["convert", str(here / "line.py"), str(here / "out"), "--no-cache"])
 
 
 def state_of(root: Path) -> State:
@@ -172,14 +187,15 @@ def restore(trial: Trial) -> None:
             shutil.copytree(trial.before / part, place, symlinks=True)
 
 
-def trials(folder: Path, cache: Path, n_files: int, disk: Path) -> list[Trial]:
-    """The situations, each with its states and the time that an undisturbed conversion takes.  disk: where they write."""
+def trials(folder: Path, cache: Path, n_files: int, disk: Path, ways: tuple[str, ...] = DATA) -> list[Trial]:
+    """The situations, each with its states.  disk: where they write.  ways: of --data."""
+    load_converter(folder)
     first, second, out, live, state = folder / "v1", folder / "v2", disk / "out", disk / "live", state_home(cache)
     make_source(first, 1, n_files)
     make_source(second, 2, n_files)
     must(finish(("convert", str(first), str(out)), cache))
     stale, old = keep(out, folder / "stale", cache), state_of(out)
-    new = {data: clean(second, folder / f"clean-{data}", data, cache) for data in DATA}
+    new = {data: clean(second, folder / f"clean-{data}", data, cache) for data in ways}
     source, converted = state_of(second), clean(second, folder / "clean", "copy", cache)
     shutil.rmtree(state)
     state.mkdir()
@@ -188,15 +204,12 @@ def trials(folder: Path, cache: Path, n_files: int, disk: Path) -> list[Trial]:
     words = ("convert", str(second), str(out), *_REPORT, "--data")
     in_place = ("convert", str(live), "--in-place", "--report", str(live / "tf2npu-report"), *_REPORT)
     must(finish(in_place, cache))
-    found = [
-        *(Trial(f"into an empty OUT, data: {data}", None, (*words, data), out, state, {}, new[data]) for data in DATA),
+    return [
+        *(Trial(f"into an empty OUT, data: {data}", None, (*words, data), out, state, {}, new[data]) for data in ways),
         Trial("in place", plain, in_place, live, state, source, converted),
-        *(Trial(f"over an earlier OUT, data: {data}", stale, (*words, data), out, state, old, new[data]) for data in DATA),
+        *(Trial(f"over an earlier OUT, data: {data}", stale, (*words, data), out, state, old, new[data]) for data in ways),
         Trial("undoing", keep(live, folder / "done", cache), ("undo", str(live)), live, state, converted, source),
     ]
-    for trial in found:
-        trial.seconds = min(undisturbed(trial, cache) for _ in range(3))
-    return found
 
 
 def clean(source: Path, out: Path, data: str, cache: Path) -> State:
@@ -252,6 +265,8 @@ def run(kills: int, seed: int, folder: Path) -> Tally:
     for cache in caches:
         cache.mkdir()
     kinds = trials(folder, caches[0], N_FILES, folder)
+    for kind in kinds:
+        kind.seconds = min(undisturbed(kind, caches[0]) for _ in range(3))
     number = 0
     while tally.moments["killed"] < kills:
         trial = kinds[number % len(kinds)]
@@ -276,9 +291,8 @@ def run_each_write(folder: Path, data: str, every: int) -> Tally:
     """
     tally, cache = Tally(), folder / "cache"
     cache.mkdir()
-    for number_of_trial, trial in enumerate(trials(folder, cache, N_FILES_OF_EACH, folder)):
-        if data and "data:" in trial.name and not trial.name.endswith(data):
-            continue
+    ways = (data,) if data else DATA
+    for number_of_trial, trial in enumerate(trials(folder, cache, N_FILES_OF_EACH, folder, ways)):
         for after in (0, 1) if "--in-place" in trial.words else (1,):
             number, was_killed = number_of_trial % every, True
             while was_killed:

@@ -105,7 +105,7 @@ def train(side: str) -> None:
         session.run(tf.global_variables_initializer())
         _calls(session, model.train, model.feeds, N_STEPS)
         if side == "device":
-            step = _largest(device_of(session)._record.programs)
+            step = _largest(device_of(session)._state.record.programs)
             sizes = f"{step.arena_bytes / 1e9:.3f} GB, largest live set {step.live_bytes / 1e9:.3f} GB"
             print(f"arena of a step {sizes}, {step.arena_bytes / step.live_bytes:.3f} times")
     print(_peak_bytes())

@@ -26,8 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import tf2npu.engine.convert_file  # noqa: F401  imported before forking
-from benchmarks.kill_conversion import end
+from benchmarks.kill_conversion import end, load_converter
 from npu_formats.files.directory import Directory
 from tf2npu import cli
 
@@ -313,6 +312,7 @@ def main() -> None:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
+        load_converter(folder)
         tallies = [run(asked.plantings, asked.seed, folder, COMMANDS)]
         if asked.runs:
             tallies.append(run(asked.runs, asked.seed, folder, (RUN, RANKS)))

@@ -47,6 +47,7 @@ class Tally:
 def pairs(folder: Path, cache: Path) -> list[Pair]:
     """The kinds of pairs."""
     one, two, out, live = (folder / name for name in ("v1", "v2", "out", "live"))
+    kills.load_converter(folder)
     for version, root in ((1, one), (2, two)):
         kills.make_source(root, version, N_FILES)
     new = {root: kills.clean(root, folder / f"clean-{root.name}", "copy", cache) for root in (one, two)}

@@ -15,6 +15,7 @@ FOLDER = Path(__file__).parent / "generated"
 COVERAGE = Path(__file__).with_name("op_coverage.py")
 VALUES = Path(__file__).with_name("values_of_1_15.py")
 SHIM = Path(__file__).parents[1] / "tf2npu" / "npu_bridge"
+SHIM_OF_TF2 = SHIM.with_name("npu_device")
 
 
 def pages() -> dict[str, str]:
@@ -25,6 +26,7 @@ def pages() -> dict[str, str]:
         "host_ops.md": host_page(),
         "op_coverage.md": run_path(str(COVERAGE))["coverage_page"](),
         "shim.md": symbols_page(),
+        "npu_device.md": npu_device_page(),
         "session_options.md": options_page(),
         "values_of_1_15.md": run_path(str(VALUES))["values_page"](),
     }
@@ -70,9 +72,9 @@ def host_page() -> str:
     return "\n".join([*lines, *rows]) + "\n"
 
 
-def shim_rows(table: str) -> list[dict[str, str]]:
-    """The rows of one of the shim's tables."""
-    with (SHIM / table).open(encoding="utf-8", newline="") as file:
+def shim_rows(table: str, shim: Path = SHIM) -> list[dict[str, str]]:
+    """The rows of one of a shim's tables."""
+    with (shim / table).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -132,6 +134,60 @@ def options_page() -> str:
         )
         lines.append(f"| {option.option} | .{option.field} | `{takes}` | {age} | {others} | {option.here} |")
     return "\n".join(lines) + "\n"
+
+
+_EFFECTS = {"F": "as on the device", "R": "recorded", "N": "nothing to do"}
+_STATES = {"current": "", "deprecated": "deprecated", "removed": "of an older release"}
+
+
+def npu_device_page() -> str:
+    """Every name of npu_device, and every option of a device, with what becomes of it."""
+    lines = [
+        "# Symbols and options of npu_device",
+        "",
+        "`npu_device` has the names of the vendor's adapter for TensorFlow 2 ([the shim](../shim.md#npu_device)). A test of each",
+        "is named in `tf2npu/npu_device/_symbols.csv`.",
+        "",
+        "| module | symbol | what a call does |",
+        "|---|---|---|",
+    ]
+    for row in shim_rows("_symbols.csv", SHIM_OF_TF2):
+        effect = _EFFECTS[row["kind"]] + (f": {row['effect']}" if row["effect"] else "")
+        lines.append(f"| {row['module']} | `{row['symbol']}{row['signature']}` | {effect} |")
+    lines += [
+        "",
+        "## Options",
+        "",
+        "Attributes of what `npu_device.global_options()` gives; the class stands in the vendor's messages. `open()` reads them.",
+        "What the simulated device does with those that are done is said with the [session options](session_options.md), by the",
+        "name in the last column; the others are recorded, and `open()` names those that were set. A value outside of its list",
+        "raises a ValueError, or a TypeError where it has not the type of the default either.",
+        "",
+        "| class | option | default | takes | status | here | session option |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [_option_row(row) for row in shim_rows("_options/table.csv", SHIM_OF_TF2)]
+    lines += [
+        "",
+        "## Modules of older releases",
+        "",
+        "Scripts for TensorFlow 2.4 to 2.6 import them, and 2.15 has them elsewhere; each is named once in the log.",
+        "",
+        "| gone | today |",
+        "|---|---|",
+    ]
+    moved = shim_rows("_old_names/table.csv", SHIM_OF_TF2)
+    lines += [f"| `{row['old']}` | {', then '.join(f'`{new}`' for new in row['new'].split())} |" for row in moved]
+    return "\n".join(lines) + "\n"
+
+
+def _option_row(row: dict[str, str]) -> str:
+    if row["status"] == "tree":
+        return f"| {row['config']} | {row['name']} | | a group of options: {row['default']} | | | |"
+    status = _STATES[row["status"]] + (f"; instead: {row['instead']}" if row["instead"] else "")
+    takes = f"`{row['choices']}`" if row["choices"] else "any"
+    fields = (row["config"], row["name"], f"`{row['default']}`", takes, status, row["here"], row["session_option"])
+    return f"| {' | '.join(fields)} |"
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from types import FrameType
 
 _LIBRARIES = (
-    "npu_bridge", "hccl", "npu_runtime", "npu_formats", "tf2npu",
+    "npu_bridge", "npu_device", "hccl", "npu_runtime", "npu_formats", "tf2npu",
     "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim",
 )  # fmt: skip
 

@@ -1,10 +1,11 @@
-"""Processes of Python that begin with TensorFlow imported: a server imports it once, and forks for each program.
+"""Processes of Python that begin with TensorFlow or the converter imported: a server does so once, and forks for each program.
 
 A process that does nothing but import TensorFlow takes 2 s of a core; a fork of one that has done so takes milliseconds. Its
 state is as clean: TensorFlow makes its thread pools with the first session, and OpenBLAS, which has threads by then, stops and
-starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for three things: TensorFlow is
-in `sys.modules` before its first line, the hash seed is the server's, and so are the variables that the interpreter and libraries
-read while they are loaded. Tests of the import itself, of process groups and of terminals start `python`.
+starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for four things: TensorFlow is
+in `sys.modules` before its first line, the hash seed is the server's, so are the variables that the interpreter and libraries
+read while they are loaded, and gc.freeze and gc.unfreeze do nothing. Tests of the import itself, of process groups and of
+terminals start `python`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ READ_WHILE_LOADED = ("TF_", "PYTHON", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "LD_
 """Beginnings of variables that the interpreter or a library reads only once: programs with other values get another server."""
 COMMAND = "import sys; from tf2npu.cli import main; sys.exit(main())"
 """Program of the installed command's script."""
+TENSORFLOW, CONVERTER = "tensorflow", "converter"
+"""Libraries, one of which a server loads before it forks."""
+CONVERTER_COMMANDS = frozenset({"convert", "scan", "report", "undo", "api", "rules"})
+"""Commands that import no TensorFlow; loading the converter, its rules and its pages takes 1 s of a core."""
 
 
 def python(
@@ -49,10 +54,21 @@ def python(
 def tf2npu(
     words: Sequence[object], environment: Mapping[str, str], folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the installed command in a fork."""
+    """Runs the installed command in a fork, which has TensorFlow or the converter loaded."""
+    return _command(words, environment, folder, CONVERTER if str(words[0]) in CONVERTER_COMMANDS else TENSORFLOW)
+
+
+def converter(words: Sequence[object], environment: Mapping[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the installed command in a fork of a process that has no TensorFlow."""
+    return _command(words, environment, folder, CONVERTER)
+
+
+def _command(
+    words: Sequence[object], environment: Mapping[str, str], folder: Path | None, loaded: str
+) -> subprocess.CompletedProcess[str]:
     command = Path(sys.executable).with_name("tf2npu")
     program = {"source": COMMAND, "argv": [str(command), *map(str, words)], "first": str(command.parent)}
-    return _server(environment).run(program, environment, folder, "")
+    return _server(environment, loaded).run(program, environment, folder, "")
 
 
 class Forked:
@@ -84,26 +100,29 @@ class Forked:
         os.kill(self._process, signal.SIGKILL)
 
 
-def _server(environment: Mapping[str, str]) -> ForkServer:
+def _server(environment: Mapping[str, str], loaded: str = TENSORFLOW) -> ForkServer:
     early = {name: value for name, value in environment.items() if name.startswith(READ_WHILE_LOADED)}
-    return _started(tuple(sorted(early.items())))
+    return _started(tuple(sorted(early.items())), loaded)
 
 
 @functools.cache
-def _started(environment: tuple[tuple[str, str], ...]) -> ForkServer:
-    return ForkServer(dict(environment))
+def _started(environment: tuple[tuple[str, str], ...], loaded: str) -> ForkServer:
+    return ForkServer(dict(environment), loaded)
 
 
 class ForkServer:
-    """The server of one environment. It ends when its socket is closed, at the latest by the end of this process."""
+    """The server of one environment. It ends when its socket is closed, at the latest by the end of this process.
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    loaded: TENSORFLOW or CONVERTER.
+    """
+
+    def __init__(self, environment: Mapping[str, str], loaded: str) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             number = theirs.fileno()
             self._said = tempfile.TemporaryFile()  # noqa: SIM115 - the server writes into it as long as it lives
             self._process = subprocess.Popen(
-                [sys.executable, __file__, str(number)], env=dict(environment), cwd="/", pass_fds=[number],
+                [sys.executable, __file__, str(number), loaded], env=dict(environment), cwd="/", pass_fds=[number],
                 stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said,
             )  # fmt: skip
 
@@ -174,6 +193,7 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
         os.close(stream)
     os.environ.clear()
     os.environ.update({**set_by_import, **program["environment"]})
+    gc.freeze = gc.unfreeze = _nothing
     os.chdir(program["folder"])
     sys.argv[:] = program["argv"]
     script = os.path.abspath(program["script"]) if "script" in program else ""
@@ -181,6 +201,10 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, **({"__file__": script} if script else {}))
     sys.modules["__main__"] = main
+
+
+def _nothing() -> None:
+    """Stands for gc.freeze and gc.unfreeze, which npu_bridge calls behind its import: what the server froze stays so."""
 
 
 def _execute(program: dict[str, Any]) -> None:
@@ -198,9 +222,20 @@ def _execute(program: dict[str, Any]) -> None:
         sys.exit(1)
 
 
+def _load(what: str) -> None:
+    if what == TENSORFLOW:
+        import tensorflow  # noqa: F401
+    else:
+        from tf2npu.commands import convert  # noqa: F401
+        from tf2npu.report import writer  # noqa: F401
+        from tf2npu.rules import all_rules
+
+        all_rules()
+
+
 if __name__ == "__main__":
     given = dict(os.environ)
-    import tensorflow  # noqa: F401
+    _load(sys.argv[2])
 
     added = {name: value for name, value in os.environ.items() if name not in given}
     gc.collect()

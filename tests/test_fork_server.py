@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -63,6 +64,23 @@ def test_nothing_of_a_program_is_left_for_the_next() -> None:
     second = "import os, sys, tensorflow as tf\nprint(hasattr(tf, 'left'), hasattr(sys, 'left'), 'LEFT' in os.environ)"
     assert fork_server.python(["-c", first], PLAIN).returncode == 0
     assert fork_server.python(["-c", second], PLAIN).stdout == "False False False\n"
+
+
+def test_a_conversion_is_that_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import tensorflow as tf\nwith tf.Session() as session:\n    pass\n")
+    command, words = Path(sys.executable).with_name("tf2npu"), ["convert", "train.py", "out", "--format", "json", "--no-cache"]
+    theirs = subprocess.run([command, *words], env=PLAIN, cwd=tmp_path, capture_output=True, text=True, check=False)
+    made = (tmp_path / "out/train.py").read_text(), (tmp_path / "out/tf2npu-report/report.json").read_text()
+    shutil.rmtree(tmp_path / "out")
+    ours = fork_server.tf2npu(words, PLAIN, tmp_path)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+    assert made == ((tmp_path / "out/train.py").read_text(), (tmp_path / "out/tf2npu-report/report.json").read_text())
+
+
+def test_what_the_server_froze_stays_frozen() -> None:
+    """npu_bridge unfreezes all behind its import. The end of each program would walk through it, which takes 0.7 s of a core."""
+    source = "import gc\nimport npu_bridge.npu_init\nprint(gc.get_freeze_count() > 100_000)"
+    assert fork_server.python(["-c", source], PLAIN).stdout == "True\n"
 
 
 def test_variables_that_are_read_while_tensorflow_is_loaded_count() -> None:

@@ -77,7 +77,7 @@ ONE_WAY_TO_FILES = {
     "tf2npu/cli/help.py": "writes help through click's formatter, and no file",
     "npu_runtime/observers/profiler/draft_folder.py": "the runtime's own for a folder that appears whole",
     "npu_runtime/observers/dump/step_folder.py": "the runtime's own for a folder that grows while a step runs, each file whole",
-    "npu_runtime/collectives/run_file.py": "files of a run, in the folder that the launcher made",
+    "npu_runtime/collectives/run_folder.py": "files of a run, in the folder that the launcher made",
     "npu_runtime/collectives/mpi_library.py": "takes the names of MPI's files in memory away, which MPI made for this process",
     "npu_formats/ranks/rank_connection.py": "a path as one word",
     "npu_formats/ranks/connection.py": "opens the run's folder for the address of its socket",

@@ -1,8 +1,9 @@
-"""Legs are listed in a table; one whose packages cannot be had is left out, and told with the reason."""
+"""Legs are listed in a table; one whose packages cannot be had is left out and told with the reason."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from runpy import run_path
 
@@ -29,6 +30,16 @@ def test_a_leg_whose_packages_cannot_be_installed_is_left_out_in_one_line(tmp_pa
 def test_what_is_no_leg_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert LEGS["main"](["run", "jax"]) == 2
     assert "these legs: core" in capsys.readouterr().err
+
+
+def test_a_leg_without_packages_of_its_own_runs_in_the_environment_of_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+    finished = subprocess.CompletedProcess([], 3)
+    monkeypatch.setattr(subprocess, "run", lambda words, **_: (called.append(list(map(str, words))), finished)[1])
+    assert LEGS["run"]("tf2", []) == 3
+    assert [(words[0], words[-1]) for words in called] == [(sys.executable, str(ROOT / "tests" / "legs" / "tf2"))]
+    assert LEGS["run"]("torch", ["torch>=2.1"]) == 3
+    assert called[-1][0] == str(ROOT / ".venv-torch" / "bin" / "python") and any("torch>=2.1" in words for words in called)
 
 
 @pytest.mark.parametrize(("words", "command"), [(("test",), "shim"), (("test-jax",), "legs.py run jax")])

@@ -16,7 +16,7 @@ from trove_classifiers import classifiers as CLASSIFIERS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE_FOLDERS = {"tf2npu": "tf2npu", "npu_runtime": "npu_runtime", "npu_formats": "npu_formats"}
-TOP_LEVEL_FROM = {"npu_bridge": "tf2npu/npu_bridge", "hccl": "tf2npu/hccl"}
+TOP_LEVEL_FROM = {"npu_bridge": "tf2npu/npu_bridge", "npu_device": "tf2npu/npu_device", "hccl": "tf2npu/hccl"}
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> str:
@@ -122,5 +122,7 @@ def test_the_converter_runs_from_the_wheel_without_tensorflow(wheel, tmp_path):
     (tmp_path / "in.py").write_text("import tensorflow as tf\nwith tf.Session() as s:\n    pass\n")
     run(tmp_path / "venv" / "bin" / "tf2npu", "convert", "in.py", "out", cwd=tmp_path)
     assert "npu_config_proto" in (tmp_path / "out" / "in.py").read_text()
-    found = "import importlib.util as u; print([bool(u.find_spec(n)) for n in ('npu_bridge', 'hccl', 'tensorflow')])"
-    assert run(python, "-c", found, cwd=tmp_path).strip() == "[True, True, False]"
+    found = (
+        "import importlib.util as u; print([bool(u.find_spec(n)) for n in ('npu_bridge', 'npu_device', 'hccl', 'tensorflow')])"
+    )
+    assert run(python, "-c", found, cwd=tmp_path).strip() == "[True, True, True, False]"

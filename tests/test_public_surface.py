@@ -45,7 +45,7 @@ def surface() -> Iterator[str]:
 
 def shim_modules() -> Iterator[str]:
     """Modules of the vendor's packages, those of ours left out: their names begin with an underscore."""
-    for top in ("npu_bridge", "hccl"):
+    for top in ("npu_bridge", "npu_device", "hccl"):
         for path in sorted((PACKAGE / top).rglob("*.py")):
             parts = path.relative_to(PACKAGE).with_suffix("").parts
             if not any(part.startswith("_") and part != "__init__" for part in parts):

@@ -42,6 +42,8 @@ LEVELS = {
     "runs_after_conversion": ("runs", "the list counts on a conversion; none is needed"),
     "supported": ("runs", ""),
 }
+MODES = {"none": "", "horovod": "with --distributed horovod", "tf": "with --distributed tf"}
+"""Ways to convert what trains on several ranks, in the order in which a rule is asked, and the note of what is converted so."""
 AFTER_CONVERSION = ("supported_after_conversion", "runs_after_conversion")
 
 
@@ -127,22 +129,20 @@ def _tried(rule: str, name: str, on: str) -> tuple[str, str]:
     owner, _, method = name.partition("().")
     made = "tensorflow.data.Dataset.range(9)" if owner == "tensorflow.data.Dataset" else f"{owner}()"
     use = f"made = {made}\nmade.{method}(8)" if method else (f"{name}(a, b)" if on == "call" else f"x = {name}")
-    imports = "import tensorflow\n"
-    if name.startswith("horovod."):
-        imports += "import horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n"
-    notes = {"none": "", "horovod": "with --distributed horovod", "tf": "with --distributed tf"}
-    levels = {}
-    for mode in notes:
+    is_horovod = name.startswith("horovod.")
+    imports = (
+        "import tensorflow\n" + "import horovod.tensorflow\nimport horovod.tensorflow.keras\nimport horovod.keras\n" * is_horovod
+    )
+    levels: dict[str, set[Level]] = {}
+    for mode, note in MODES.items():
         result = convert_source(f"{imports}{use}\n", config=Config(distributed=mode, dialect="tf1"))  # also names of 2
-        levels[mode] = {f.level for f in result.findings if f.rule == rule}
-    for mode, note in notes.items():
-        if Level.FIXED in levels[mode] and (mode == "none" or levels["none"] or name.startswith("horovod")):
+        levels[mode] = {finding.level for finding in result.findings if finding.rule == rule}
+        if Level.FIXED in levels[mode]:
             return "converted", note
-    own_mode = levels["horovod" if name.startswith("horovod") else "none"]
-    for level in (Level.UNSUPPORTED, Level.MANUAL):
-        if level in own_mode:
-            return level.value, ""
-    return "", ""
+        if not levels["none"] and not is_horovod:
+            return "", ""
+    own_mode = levels["horovod" if is_horovod else "none"]
+    return next((level.value for level in (Level.UNSUPPORTED, Level.MANUAL) if level in own_mode), ""), ""
 
 
 class Judge:

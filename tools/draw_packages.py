@@ -23,6 +23,9 @@ STYLE = (
     "rect{fill:#eef3f8;stroke:#6b7f94}.shim{fill:#fdf3e1;stroke:#b08b3e}path{stroke:#6b7f94;fill:none;marker-end:url(#tip)}"
 )
 
+SHIMS = ("npu_bridge", "npu_device", "hccl")
+"""The packages that converted scripts import, between the two halves."""
+
 
 def layers(half: str, contract: str) -> list[list[str]]:
     """Modules of each layer, the highest first, without the package of the half."""
@@ -95,13 +98,13 @@ def _ground(y: int, width: int) -> tuple[list[str], int]:
 
 
 def _shim(x: int, right: int) -> list[str]:
-    y, lines = MARGIN + 30, textwrap.wrap("what a converted script imports; sends its sessions to the runtime", 24)
-    height = LINE * (len(lines) + 2) + 14
-    names = [_text(x + 10, y + LINE, "npu_bridge", "name"), _text(x + 10, y + LINE * 2, "hccl", "name")]
+    y, lines = MARGIN + 30, textwrap.wrap("what a converted script imports; sends its sessions and functions to the runtime", 24)
+    height = LINE * (len(lines) + len(SHIMS)) + 14
+    names = [_text(x + 10, y + LINE * (n + 1), name, "name") for n, name in enumerate(SHIMS)]
     return [
         f'<rect class="shim" x="{x}" y="{y}" width="{SHIM}" height="{height}" rx="5"/>',
         *names,
-        *(_text(x + 10, y + LINE * (n + 3), line) for n, line in enumerate(lines)),
+        *(_text(x + 10, y + LINE * (n + len(SHIMS) + 1), line) for n, line in enumerate(lines)),
         f'<path d="M{x + SHIM} {y + 30}H{right}"/>',
         f'<path d="M{x - GAP * 2} {y + 30}H{x}" style="stroke-dasharray:4"/>',
     ]

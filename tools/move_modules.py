@@ -17,7 +17,7 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider, ScopeProvider
 from libcst.metadata.scope_provider import Assignment, ImportAssignment, Scope
 
-ROOTS = {"npu_bridge": "tf2npu/npu_bridge", "hccl": "tf2npu/hccl"}
+ROOTS = {"npu_bridge": "tf2npu/npu_bridge", "npu_device": "tf2npu/npu_device", "hccl": "tf2npu/hccl"}
 """Packages whose folder is not their name (pyproject.toml, package-dir)."""
 READ = {".py", ".md", ".toml", ".yml", ".yaml", ".json", ".txt", ".cfg", ".html", ".css", ".js", ""}
 LEFT = ("tests/fixtures", "examples", "CHANGELOG.md")

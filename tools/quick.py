@@ -46,7 +46,8 @@ OF_KERNELS = ("tests/kernels/test_oracle.py", "tests/kernels/test_contract.py", 
 OF_ALL_RULES, OF_ALL_KERNELS = ("language", "described", "stays_unchanged"), ("every_op",)
 """Words in the names of tests that look at every rule or kernel at once, which no name of one selects."""
 KERNELS = ("npu_runtime/kernels/", "tests/kernels/cases/")
-ALONE = "tests/shim"  # importing npu_bridge changes the meaning of `import tensorflow` for all of a process
+ALONE = ("tests/shim", "tests/legs")
+"""Folders with a pytest call of their own: importing npu_bridge or npu_device changes what TensorFlow is in all of a process."""
 WIDTH = 80
 """Characters of a command in the line of its step; a selection of tests can name a hundred files."""
 GATES = frozenset({"test_layers", "test_packaging", "test_generated_docs", "test_standards"})
@@ -68,7 +69,7 @@ def module_of(path: Path) -> str:
     if path.suffix != ".py":
         return ""
     parts = path.with_suffix("").parts
-    parts = parts[1:] if parts[:2] in (("tf2npu", "npu_bridge"), ("tf2npu", "hccl")) else parts
+    parts = parts[1:] if parts[:2] in (("tf2npu", "npu_bridge"), ("tf2npu", "npu_device"), ("tf2npu", "hccl")) else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -108,7 +109,7 @@ def selections(paths: list[Path]) -> list[list[str]]:
     if ops := _ops(paths):
         runs.append([*OF_KERNELS, "-k", " or ".join([*sorted(ops), *OF_ALL_KERNELS])])
     runs.append(sorted(test for test in tests if not test.startswith(ALONE)))
-    runs.append(sorted(test for test in tests if test.startswith(ALONE)))
+    runs += [sorted(test for test in tests if test.startswith(folder)) for folder in ALONE]
     return [run for run in runs if run]
 
 

@@ -75,7 +75,7 @@ def main() -> int:
         with device_session() as plain, device_session() as profiled:
             for session in (plain, profiled):
                 session.run(tf.global_variables_initializer())
-            device_of(profiled)._observers = Observers((watcher,))
+            device_of(profiled)._state.observers = Observers((watcher,))
             turn(plain, model), turn(profiled, model)
             watcher.seconds = 0.0
             ratios, whole = [], 0.0

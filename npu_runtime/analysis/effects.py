@@ -27,13 +27,18 @@ def _is_plain(graph: Graph, value: Value) -> bool:
     return graph[value.node].op not in SWITCHES | MERGES and graph.spec(value).dtype not in HANDLES
 
 
-def only_computes(graph: Graph, node: Node) -> bool:
-    """Whether it makes no difference when a node runs: it is pure, and no value that it reads is a variable's memory."""
+def only_computes(graph: Graph, node: Node, *, but_reads: bool = False) -> bool:
+    """Whether it makes no difference when a node runs: it is pure, and no value that it reads is a variable's memory.
+
+    but_reads: what was read of a resource variable may be among the values, see `shows_variable`.
+    """
     if node.op in _GIVEN:
         return not node.inputs
     if not is_pure(graph, node) or node.is_looped or any(spec.dtype in HANDLES for spec in node.outputs):
         return False
-    return not any(graph[value.node].op == LOOP_INPUT or shows_variable(graph, value) for value in node.inputs)
+    return not any(
+        graph[value.node].op == LOOP_INPUT or shows_variable(graph, value, but_reads=but_reads) for value in node.inputs
+    )
 
 
 def conditional_nodes(graph: Graph) -> set[str]:

@@ -18,11 +18,13 @@ from npu_runtime.config import RuntimeConfig
 OPTION = "fusion_switch_file"
 PASSES: Mapping[str, tuple[str, ...]] = {
     "GraphFusion": (
-        "forward_identities", "merge_duplicates", "fuse_recurrent", "fuse_random_masks", "leaky_relu_grad_from_output",
-        "fuse_normalization", "fuse_pool_gradients", "fuse_normalization_gradients", "fold_normalization", "fuse_product_sums",
-        "lay_out_weights", "fuse_all_reduces",
+        "forward_identities", "merge_reads", "merge_duplicates", "fuse_recurrent", "fuse_random_masks",
+        "leaky_relu_grad_from_output", "fuse_normalization", "fuse_pool_gradients", "fuse_normalization_gradients",
+        "fold_normalization", "fuse_product_sums", "lay_out_weights", "fuse_all_reduces",
     ),
-    "UBFusion": ("fuse_bias_activation", "fuse_elementwise", "fuse_optimizer_gradients", "fuse_optimizer_products"),
+    "UBFusion": (
+        "fuse_bias_activation", "fuse_elementwise", "fuse_moment_updates", "fuse_optimizer_gradients", "fuse_optimizer_products",
+    ),
 }  # fmt: skip
 """Names of our passes by the part whose ALL means them: patterns of the graph, and what stays in a core's buffer."""
 FOLDING, FOLDING_OPTION = "fold_constants", "oo_constant_folding"

@@ -15,6 +15,7 @@ NATURE = {
     r".*(PyFunc|EagerPyFunc).*": "Python functions run on the host",
     r"(Save|SaveV2|SaveSlices|Restore|RestoreV2|RestoreSlice|MergeV2Checkpoints)": "checkpoints are files of the host",
     r".*(HashTable|LookupTable|InitializeTable).*": "lookup tables live on the host",
+    r"_HostResource": "iterators, tables and other resources of eager code live on the host",
     r"(Print|PrintV2|Timestamp|LogMessage)": "messages are printed by the host",
 }  # fmt: skip
 TEXT = "strings are host data"

@@ -8,13 +8,18 @@ from npu_runtime.graph.ops import HANDED_ON, LOOP_INPUT, VARIABLES, WHILE
 from npu_runtime.graph.order import followers, predecessors, reached
 
 
-def shows_variable(graph: Graph, value: Value) -> bool:
-    """Whether a value is the memory of a variable, which may change before a later node runs."""
+def shows_variable(graph: Graph, value: Value, *, but_reads: bool = False) -> bool:
+    """Whether a value is the memory of a variable, which may change before a later node runs.
+
+    but_reads: what was read of a resource variable does not count: it stays as it was, and an update copies it if it must.
+    """
     waiting, seen = [value.node], set[str]()
     while waiting:
         node = graph[waiting.pop()]
         if node.ref_outputs or node.op in VARIABLES:
             return True
+        if but_reads and node.op == "ReadVariableOp":
+            continue
         if node.name not in seen and may_alias(node):
             seen.add(node.name)
             waiting += [source.node for source in node.inputs]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from npu_formats.delta_debugging import Candidate, MinimalSubset
 from npu_formats.device.op_table import device_ops, tensorflow_ops
 from npu_runtime import dtypes as dt
-from npu_runtime.analysis.device_types import DEVICE_TYPE
+from npu_runtime.analysis.compute_types import DEVICE_TYPE
 from npu_runtime.analysis.minimal_settings import LeastChange
 from npu_runtime.analysis.precision_policy import HALVES, operators_named
 from npu_runtime.config import RuntimeConfig

@@ -13,7 +13,7 @@ from typing import Any
 from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_formats.ranks.connection import KEY_BYTES, SOCKET, BrokenMessage, Connection, KeyIsShown, listen
 from npu_formats.ranks.network import KeyIsProved, listen_at
-from npu_runtime.collectives import run_file
+from npu_runtime.collectives import run_folder
 from npu_runtime.collectives.authentication import Greeter
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.engine import EMBEDDED, MPI, MessageEngine
@@ -117,7 +117,7 @@ class Coordinator:
     def close(self) -> None:
         """Listen no longer."""
         self._greeter.close()
-        run_file.remove(self._folder, SOCKET)
+        run_folder.remove(self._folder, SOCKET)
 
     def _serve(self, connection: Connection) -> None:
         with suppress(EOFError, OSError), closing(connection):  # the rank has ended

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from npu_formats.ranks.connection import BrokenMessage
-from npu_runtime.collectives import run_file
+from npu_runtime.collectives import run_folder
 from npu_runtime.errors import InvalidArgument
 
 SMALL_BYTES = 1 << 14
@@ -73,7 +73,7 @@ class Outbox:
     def close(self) -> None:
         """Remove the file, if the other side has not."""
         if self._name and self._folder is not None:
-            run_file.remove(self._folder, self._name)
+            run_folder.remove(self._folder, self._name)
         self._name, self._memory = "", None
 
 
@@ -90,7 +90,7 @@ def _kind(array: np.ndarray) -> list[Any]:
 
 def _made(folder: Path, name: str, n_bytes: int) -> mmap.mmap:
     """A new file, mapped; its room is taken now, as a write to a mapped page without room ends the process."""
-    descriptor = run_file.made(folder, name)
+    descriptor = run_folder.made(folder, name)
     try:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(descriptor, 0, n_bytes)
@@ -98,7 +98,7 @@ def _made(folder: Path, name: str, n_bytes: int) -> mmap.mmap:
             os.ftruncate(descriptor, n_bytes)
         return mmap.mmap(descriptor, n_bytes)
     except OSError:
-        run_file.remove(folder, name)
+        run_folder.remove(folder, name)
         raise
     finally:
         os.close(descriptor)
@@ -141,7 +141,7 @@ class Inbox:
         if self._folder is None:
             raise BrokenMessage(f"{name}: a file of another machine")
         if self._memory is None or name != self._name:
-            descriptor = run_file.opened(self._folder, name)
+            descriptor = run_folder.opened(self._folder, name)
             try:
                 self._memory = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)  # the sender uses one file at a time
             except ValueError as error:  # it is empty
@@ -149,7 +149,7 @@ class Inbox:
             finally:
                 os.close(descriptor)
             self._name = name
-            run_file.remove(self._folder, name)
+            run_folder.remove(self._folder, name)
         return self._memory
 
 
@@ -162,7 +162,7 @@ def _read(item: Any) -> tuple[np.dtype, list[int], tuple[str, int] | None]:
             match place:
                 case ["", 0]:
                     return _DTYPES[kind], shape, ELSEWHERE
-                case [str(name), int(offset)] if run_file.is_plain(name) and _is_count(offset):
+                case [str(name), int(offset)] if run_folder.is_plain(name) and _is_count(offset):
                     return _DTYPES[kind], shape, (name, offset)
     raise BrokenMessage(f"no array: {str(item)[:80]}")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from npu_formats.device.chip import Chip
-from npu_runtime.analysis.device_types import type_remark
+from npu_runtime.analysis.compute_types import type_remark
 from npu_runtime.analysis.precision_policy import PrecisionPolicy
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.executor.build import HostBinding
@@ -50,12 +50,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The request of one kind of run.  connections: values that stand in for others, by the value they replace."""
+    """The request of one kind of run.  connections: values that stand in for others, by the value they replace.  ran: names of
+    nodes that have run before, for which nothing waits.
+    """
 
     fetches: Sequence[Value] = ()
     targets: Sequence[str] = ()
     feeds: Mapping[Value, Spec] = field(default_factory=dict)
     connections: Mapping[Value, Value] = field(default_factory=dict)
+    ran: frozenset[str] = frozenset()
 
 
 @dataclass

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npu_formats.files.whole_file import put_text
-from npu_runtime.analysis.device_types import type_remark
+from npu_runtime.analysis.compute_types import type_remark
 from npu_runtime.compiler.compilation import Compilation, Observer, Step, graph_text, streams_text
 from npu_runtime.config import RuntimeConfig
 from npu_runtime.graph.ops import WHILE

@@ -11,7 +11,7 @@ them.  A step that only has to stand before or behind another one for speed says
 
 from __future__ import annotations
 
-from npu_runtime.analysis.device_types import count_types, stores_float16
+from npu_runtime.analysis.compute_types import count_types, stores_float16
 from npu_runtime.compiler.compilation import Compilation, check_order, run_steps, schedule_text, step, streams_text
 from npu_runtime.device import float_status
 from npu_runtime.graph.disjoint import DisjointSets
@@ -21,6 +21,7 @@ from npu_runtime.passes.fuse import fuse_all_reduces as all_reduces
 from npu_runtime.passes.fuse.fold_normalization import fold_normalization
 from npu_runtime.passes.fuse.fuse_bias_activation import fuse_bias_activation
 from npu_runtime.passes.fuse.fuse_elementwise import fuse_elementwise
+from npu_runtime.passes.fuse.fuse_moment_updates import fuse_moment_updates
 from npu_runtime.passes.fuse.fuse_normalization import fuse_normalization
 from npu_runtime.passes.fuse.fuse_normalization_gradients import fuse_normalization_gradients
 from npu_runtime.passes.fuse.fuse_optimizer_gradients import fuse_optimizer_gradients
@@ -50,6 +51,7 @@ from npu_runtime.passes.simplify.fold_constants import find_constants, fold_cons
 from npu_runtime.passes.simplify.forward_identities import forward_identities
 from npu_runtime.passes.simplify.leaky_relu_grad_from_output import leaky_relu_grad_from_output
 from npu_runtime.passes.simplify.merge_duplicates import merge_duplicates
+from npu_runtime.passes.simplify.merge_reads import merge_reads
 from npu_runtime.passes.simplify.prune_control_edges import prune_control_edges
 from npu_runtime.passes.simplify.remove_unused import remove_unused
 
@@ -63,7 +65,7 @@ def place(made: Compilation) -> None:
 
 def prune(made: Compilation) -> None:
     wanted = made.wanted
-    made.graph = pruning.prune(made.graph, wanted.fetches, wanted.targets, wanted.feeds, wanted.connections)
+    made.graph = pruning.prune(made.graph, wanted.fetches, wanted.targets, wanted.feeds, wanted.connections, wanted.ran)
 
 
 def refuse_host_nodes(made: Compilation) -> None:
@@ -297,12 +299,16 @@ FUSE = (
          requires="all_needed", when=_is_fused),
     step(forward_identities, "Fewer Identities wait now that control edges are pruned, and patterns are matched by values.",
          when=_is_fused),
+    step(merge_reads, "What is computed of one value that was read twice is merged by the step behind it.",
+         requires="shapes", when=_is_fused),
     step(merge_duplicates, "Identities have hidden that inputs are the same; fused nodes would be compared in vain.",
          requires="shapes", breaks="all_needed", when=_is_fused),
     step(remove_unused, "Merging leaves nodes without readers, which would look like readers of a pattern's values.",
          provides="all_needed", when=_is_fused),
     step(fuse_recurrent, "Before the bodies of loops are optimised, which would hide the cells.",
          requires="shapes constants all_needed", when=_is_fused),
+    step(fuse_moment_updates, "It matches the nodes of an update one by one, before regions take them.",
+         requires="shapes all_needed", when=_is_fused),
     step(fuse_random_masks, "The comparison must still be a node of its own and not part of a region.",
          requires="shapes", when=_is_fused),
     step(leaky_relu_grad_from_output, "A LeakyRelu whose input its gradient reads could not be fused into what makes the input.",

@@ -21,7 +21,19 @@ from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import HostFunction, HostStep, Program, Task
 from npu_runtime.executor.variable_locks import holding
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import CONSTANT, FEED, HANDLES, LOOP_INPUT, MERGES, TURNS, VARIABLES, WHILE, HostCall, Loop
+from npu_runtime.graph.ops import (
+    CONSTANT,
+    FEED,
+    HANDLES,
+    HOST_RESOURCE,
+    LOOP_INPUT,
+    MERGES,
+    TURNS,
+    VARIABLES,
+    WHILE,
+    HostCall,
+    Loop,
+)
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.schedule.order_steps import NOTHING, is_source, may_be_dead
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
@@ -286,7 +298,9 @@ class _Builder:
         program.streams = self.schedule.streams
         program.device_flops = sum(step.flops for step in program.steps if isinstance(step, Task))
         program.unread_flops = self.graph.saved_flops
-        on_host = [node for node in self.graph if node.host_reason is not None and not is_virtual(node)]
+        on_host = [
+            node for node in self.graph if node.host_reason is not None and node.op != HOST_RESOURCE and not is_virtual(node)
+        ]
         program.host_nodes = {node.name: node.host_reason or "" for node in on_host}
         program.host_flops = sum(self._host_flops(node) for node in on_host)
         on_device = [n for n in self.graph if n.host_reason is None and not is_free_constant(n) and n.op != FEED]

@@ -19,6 +19,8 @@ FEED = "_Feed"
 """Source node for a fed value; attribute `value` is the Value of the user's graph it stands for."""
 CONSTANT = "_Constant"
 """A node whose results are known when the program is made; they stand in the specs of its outputs."""
+HOST_RESOURCE = "_HostResource"
+"""Source node for a handle that eager code gives a function: of an iterator, a table, a dataset, a writer of summaries."""
 LOOP_INPUT = "_LoopInput"
 """Source inside the body of a loop: a value that comes in, or the state of a loop variable."""
 
@@ -31,6 +33,8 @@ NEXT_ITERATIONS = frozenset({"NextIteration", "RefNextIteration"})
 LOOP_OPS = ENTERS | EXITS | NEXT_ITERATIONS | {"LoopCond", "ControlTrigger"}
 STRUCTURAL = SWITCHES | MERGES | LOOP_OPS | {"PlaceholderWithDefault", "RefIdentity"}
 """Done by the executor for every element type."""
+DRIVEN_LOOP = "_DrivenLoop"
+"""A loop of eager code with host nodes inside, which its session runs turn by turn; what goes in and out is fetched and fed."""
 WHILE = "_While"
 """A whole loop as one node; attribute `loop` is its Loop."""
 

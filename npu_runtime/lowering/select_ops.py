@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from npu_formats.device.chip import Chip
 from npu_formats.device.op_table import OpOnDevice, tensorflow_ops
-from npu_runtime.analysis.device_types import DEVICE_TYPE, ROUNDED_INPUT
+from npu_runtime.analysis.compute_types import DEVICE_TYPE, ROUNDED_INPUT
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.dtypes import FLOATS
 from npu_runtime.graph.ir import Graph, Node, Value

@@ -8,6 +8,9 @@ from typing import Any
 
 from npu_formats.device.chip import Chip
 from npu_runtime.config import RuntimeConfig
+from npu_runtime.importers.tensorflow.devices import Devices
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.host import HostSide
 from npu_runtime.observers.base import SessionObserver
 from npu_runtime.observers.dump.exception_dump import exception_dump
 from npu_runtime.observers.dump.session_dump import session_dump
@@ -20,7 +23,8 @@ from npu_runtime.observers.run_recorder import run_recorder
 from npu_runtime.observers.tuning.programs.session_tuner import tuner_for, tuning_lines
 from npu_runtime.observers.tuning.programs.tuning_collector import tuning_collector
 from npu_runtime.observers.tuning.search.parallel import tune_all
-from npu_runtime.session.observed_session import ObservedSession, run_log
+from npu_runtime.session.observed_session import ObservedSession
+from npu_runtime.session.session_state import SessionState, run_log
 
 __all__ = ["DeviceSession", "run_log"]
 
@@ -52,10 +56,13 @@ def session_observers(
 class DeviceSession(ObservedSession):
     """Runs one user session on the device, with the observers that its options and the environment ask for.
 
-    tf_graph, session_config, config, place: see ObservedSession.  recorder: see `session_observers`.
+    tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  place: "file:line"
+    that made it, for the run log.  recorder: see `session_observers`.
     """
 
     def __init__(
         self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = ""
     ) -> None:  # fmt: skip
-        super().__init__(tf_graph, session_config, config, partial(session_observers, recorder=recorder), place)
+        importer = GraphImporter(tf_graph, Devices(session_config))
+        host = HostSide(tf_graph, importer.definition, session_config)
+        super().__init__(importer, host, SessionState.opened(config, partial(session_observers, recorder=recorder), place))

@@ -7,30 +7,24 @@ fetched, targeted and fed, and by the shapes of the feeds and of the input pipel
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from npu_formats.device.chip import Chip
 from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.analysis.training_updates import trains
 from npu_runtime.compiler.compilation import Compilation, Settings, Wanted, run_steps, without_collection
 from npu_runtime.compiler.instrumentation import observer
 from npu_runtime.compiler.pipeline import ASSIGN_TYPES, MAKE_PROGRAM, ON_IMPORT, ON_SHAPES, SEGMENT, SELECT
-from npu_runtime.config import ORIGIN, Precision, RuntimeConfig, chip_of
-from npu_runtime.device import float_status
-from npu_runtime.device.engines import stream_limits
-from npu_runtime.device.memory import ArenaPool
-from npu_runtime.device.variable import Container, Variable, reshaped
+from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
+from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition
-from npu_runtime.executor.active_steps import ActiveSteps
 from npu_runtime.executor.build import State, build
 from npu_runtime.executor.capacity import check_capacity, over_pools
 from npu_runtime.executor.dry_run import is_setting, run_shapes
@@ -39,72 +33,40 @@ from npu_runtime.executor.program import Program
 from npu_runtime.executor.program_cache import Extents, is_open
 from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph, Node
-from npu_runtime.graph.ops import VARIABLES, HostCall, Key, variable_key
-from npu_runtime.importers.tensorflow.devices import Devices
+from npu_runtime.graph.ops import VARIABLES, HostCall, variable_key
 from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.importers.tensorflow.host import HostSide
 from npu_runtime.interrupts import Interrupts
 from npu_runtime.kernels.algorithm_choice import save_choices
-from npu_runtime.observers.base import Observers, SessionObserver
 from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 from npu_runtime.observers.ran_step import ProgramStep, RanStep
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.session.host_calls import HostCalls
 from npu_runtime.session.plan import Plan, Request, bytes_of_variables, note, open_spec
-from npu_runtime.trace.run_log import ProgramRecord, RunLog
+from npu_runtime.session.session_state import SessionState
+from npu_runtime.trace.run_log import ProgramRecord
 
 LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
-MakeObservers = Callable[[RuntimeConfig, Chip], tuple[Sequence[SessionObserver], tuple[str, ...]]]
-"""make(config, chip): the observers of a session, in order, and lines on them for its run log."""
-
-_RUN_LOG = RunLog()
-_RUN_LOG.overflows, _RUN_LOG.reshaped = float_status.overflows, reshaped
-
-
-def run_log() -> RunLog:
-    """The log of what ran where, for every device session of this process."""
-    return _RUN_LOG
-
 
 class ObservedSession:
-    """Runs one user session on the device, and tells its observers of it.
+    """Runs one graph on the device, and tells the observers of its session.
 
-    tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  place: "file:line"
-    that made it, for the run log.
+    importer: follows the graph as it grows.  host: its host side.  state: of the session, which other graphs may share.
+    function: of eager code whose graph it is, for the run log.
     """
 
-    def __init__(
-        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, observers: MakeObservers, place: str = ""
-    ) -> None:  # fmt: skip
-        self._importer = GraphImporter(tf_graph, Devices(session_config))
-        self._host = HostSide(tf_graph, self._importer.definition, session_config)
-        self._config, fusion_notes = with_fusion_switches(config)
-        self._chip = chip_of(config.soc)
+    def __init__(self, importer: GraphImporter, host: HostSide, state: SessionState, function: str = "") -> None:
+        self._importer, self._host, self._state, self.function = importer, host, state, function
         self._placement = Placement()
         self._n_imports = 0
         self._placed: set[str] = set()
-        self._variables: dict[Key, Variable] = {}
-        self._container = Container()
-        self._in_flight = ActiveSteps()
         self._generators: dict[str, dict[str, Any]] = {}
-        self._policy = load_policy(config, self._chip)
-        self._arenas = ArenaPool()
         self._plans: dict[tuple[Request, bool], Plan] = {}
-        self._record = _RUN_LOG.open_session(place)
-        self._record.precision = "" if self._policy.is_origin else self._policy.mode
-        self._stream_limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
-        _RUN_LOG.device, _RUN_LOG.chip_saturates = f"simulated {self._chip.name}", self._chip.saturates
-        _RUN_LOG.memory_bytes = self._chip.hbm_bytes
-        _RUN_LOG.default_precision = "" if self._chip.training_precision == ORIGIN else self._chip.training_precision
-        found, notes_of_observers = observers(config, self._chip)
-        self._observers = Observers(found)
-        self._record.notes = self._policy.notes + notes + notes_of_observers + fusion_notes
-        self._host_calls = HostCalls(self._importer, self._host, self._observers)
+        self._host_calls = HostCalls(importer, host, state.observers)
         self._loaded: WeakKeyDictionary[Runner, LoadedProgram] = WeakKeyDictionary()
-        self._lock = RLock()
         self._is_closed = False
 
     def run(self, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
@@ -119,7 +81,7 @@ class ObservedSession:
             loop_steps = self._repetitions(request)
             for turn in range(loop_steps):
                 interrupts.is_held = False
-                with self._observers.around_step():
+                with self._state.observers.around_step():
                     result = self._step(request, feeds, turn == 0, loop_steps)
         return result
 
@@ -130,7 +92,7 @@ class ObservedSession:
         """
         if not any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in request.targets):
             return 1
-        variable = self._variables.get(("resource", LOOP_VARIABLE))
+        variable = self._state.variables.get(("resource", LOOP_VARIABLE))
         return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
 
     def _step(self, request: Request, feeds: Sequence[np.ndarray], is_issued: bool, loop_steps: int) -> list[Any]:
@@ -140,16 +102,16 @@ class ObservedSession:
             if plan.prologue is not None:
                 values += plan.prologue.run(feeds, convert=np.asarray)
             runner = self._runner_for(plan, values)
-            if self._observers.before:
+            if self._state.observers.before:
                 self._tell_before(plan, values)
             result = self._run(runner, values)
         finally:
             save_choices()
-            self._in_flight.end(plan.variables)
+            self._state.in_flight.end(plan.variables)
         plan.record.count_run(result)
         if runner.program.loops and not runner.program.is_open:
             plan.record.device_flops = runner.program.measured_flops()
-        watchers = self._observers.after
+        watchers = self._state.observers.after
         if watchers:
             step = self._ran_step(plan, runner, values, is_issued, loop_steps)
             for tell in watchers:
@@ -158,22 +120,22 @@ class ObservedSession:
 
     def _run(self, runner: Runner, values: Sequence[np.ndarray]) -> list[Any]:
         loaded = self._loaded[runner]
-        if not self._observers.computes and not is_setting(runner.program, values):
+        if not self._state.observers.computes and not is_setting(runner.program, values):
             return run_shapes(runner.program, loaded.fetched)
-        with self._observers.around_run(loaded):
+        with self._state.observers.around_run(loaded):
             return runner.run(values)
 
     def _tell_before(self, plan: Plan, values: Sequence[np.ndarray]) -> None:
         step = self._program_step(plan, values)
-        for tell in self._observers.before:
+        for tell in self._state.observers.before:
             tell(step)
 
     def _program_step(self, plan: Plan, values: Sequence[np.ndarray]) -> ProgramStep:
         """A step for observers."""
         shapes = tuple(np.shape(value) for value in values)
-        number = self._record.programs.index(plan.record) + 1
-        program, name = (self._record.name, number, shapes), f"{self._record.name} run {number}"
-        return ProgramStep(program, name, plan.main, shapes, self._placement, self._config)
+        number = self._state.record.programs.index(plan.record) + 1
+        program, name = (self._state.record.name, number, shapes), f"{self._state.record.name} run {number}"
+        return ProgramStep(program, name, plan.main, shapes, self._placement, self._state.config)
 
     def _ran_step(
         self, plan: Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int
@@ -184,7 +146,7 @@ class ObservedSession:
             **vars(self._program_step(plan, values)), memory=runner.program.memory, order=loaded.order,
             variable_bytes=loaded.variable_bytes, source_of=self._importer.source_of,
             memory_for=partial(self._memory_for, plan), turns=turns_of(runner.program) if runner.program.loops else {},
-            is_issued=is_issued, loop_steps=loop_steps, choose=self._observers.choose,
+            is_issued=is_issued, loop_steps=loop_steps, choose=self._state.observers.choose,
         )  # fmt: skip
 
     def _memory_for(self, plan: Plan, shapes: Extents) -> MemoryPlan:
@@ -196,26 +158,26 @@ class ObservedSession:
     @property
     def is_reduced(self) -> bool:
         """Whether a precision mode changes the types of the graph."""
-        return not self._policy.is_origin
+        return not self._state.policy.is_origin
 
     def keep_graph_types(self, note: str) -> None:
         """Compile every later run in the types of the graph; note: a line on it for the run log."""
-        with self._lock:
+        with self._state.lock:
             if self.is_reduced:
-                self._policy = load_policy(replace(self._config, precision=Precision(ORIGIN)), self._chip)
+                self._state.policy = load_policy(replace(self._state.config, precision=Precision(ORIGIN)), self._state.chip)
                 self._plans.clear()
-                self._record.notes += (note,)
+                self._state.record.notes += (note,)
 
     def reconfigure(self, config: RuntimeConfig) -> None:
         """Compile every later run for other precision and fusions on the same chip; what was imported, and variables, stay."""
-        with self._lock:
-            self._config, _ = with_fusion_switches(config)
-            self._policy = load_policy(config, self._chip)
+        with self._state.lock:
+            self._state.config, _ = with_fusion_switches(config)
+            self._state.policy = load_policy(config, self._state.chip)
             self._plans.clear()
 
     def typed_graph(self, request: Request) -> Graph:
         """A copy of the graph of a request, straight, in which each node has the type that it runs in."""
-        with self._lock:
+        with self._state.lock:
             made = self._compilation(self._current_plan(request).main, "types")
             made.graph = made.graph.copied()
             return run_steps(ASSIGN_TYPES, made).graph
@@ -224,27 +186,25 @@ class ObservedSession:
         """Give back the host session and all device memory."""
         self._is_closed = True
         self._host.close()
-        self._observers.close()
         self._plans.clear()
-        self._variables.clear()
-        self._arenas = ArenaPool()
+        self._state.close()
 
     def _plan_for(self, request: Request) -> Plan:
         """The plan of a step that has begun with this; whoever asks says when it has ended."""
         since = 0.0
         while True:
-            with self._lock:
+            with self._state.lock:
                 plan = self._current_plan(request)
-                if self._in_flight.begin(plan.variables):
+                if self._state.in_flight.begin(plan.variables):
                     return plan
             since = since or time.monotonic()
-            self._in_flight.wait(since)
+            self._state.in_flight.wait(since)
 
     def _current_plan(self, request: Request) -> Plan:
-        key = request, saturates(self._policy, self._config, self._chip)
+        key = request, saturates(self._state.policy, self._state.config, self._state.chip)
         plan = self._plans.get(key)
         if plan is None or self._importer.is_behind():
-            with without_collection(), self._observers.around_compilation():
+            with without_collection(), self._state.observers.around_compilation():
                 if self._importer.update():
                     self._place()
                 plan = self._plans.get(key) or self._make_plan(request, key[1])
@@ -262,16 +222,16 @@ class ObservedSession:
         if moved:
             self._plans.clear()
             variables = [graph[name] for name in moved if graph[name].op in VARIABLES]
-            self._in_flight.move({variable_key(node): partial(self._move_variable, node) for node in variables})
+            self._state.in_flight.move({variable_key(node): partial(self._move_variable, node) for node in variables})
 
     def _move_variable(self, node: Node) -> None:
         """A variable that must go to the host takes its value along."""
         key = variable_key(node)
-        variable = self._variables.get(key)
+        variable = self._state.variables.get(key)
         if variable is not None and variable.is_initialized:
             self._host.add_nodes(self._importer.graph, [node.name], self._placement.groups)
             self._host.set_variable(node.name, variable.read())
-        self._variables.pop(key, None)
+        self._state.variables.pop(key, None)
 
     def _make_plan(self, request: Request, is_saturating: bool) -> Plan:
         graph = self._importer.graph
@@ -279,14 +239,15 @@ class ObservedSession:
         feeds = {value: open_spec(graph.spec(value)) for value in map(resolve, request.feeds)}
         connections = {resolve(new): resolve(old) for old, new in request.connections}
         fetches = [resolve(name) for name in request.fetches]
-        number = len(self._record.programs) + 1
+        number = len(self._state.record.programs) + 1
         made = self._compilation(graph, f"run {number}")
-        made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections), is_saturating
+        made.wanted, made.is_saturating = Wanted(fetches, request.targets, feeds, connections, request.ran), is_saturating
         pruned = run_steps(SELECT, made).graph
-        record = ProgramRecord(request.fetches + request.targets, trains=trains(pruned, self._importer.trainable()))
-        self._observers.planned(record)
-        self._record.programs.append(record)
-        self._record.saturates |= is_saturating
+        is_training = trains(pruned, self._importer.trainable())
+        record = ProgramRecord(request.fetches + request.targets, trains=is_training, function=self.function)
+        self._state.observers.planned(record)
+        self._state.record.programs.append(record)
+        self._state.record.saturates |= is_saturating
         variables = frozenset(variable_key(node) for node in pruned if node.op in VARIABLES)
         run_steps(SEGMENT, made)
         return Plan(request, made.graph, self._prologue(made, record), record, is_saturating, variables)
@@ -295,17 +256,17 @@ class ObservedSession:
         """The runner of the part that has to run before the shapes of the rest are known; None where there is none."""
         if request.prologue is None:
             return None
-        made = self._compilation(request.prologue, f"run {len(self._record.programs)} prologue")
+        made = self._compilation(request.prologue, f"run {len(self._state.record.programs)} prologue")
         made.is_saturating = request.is_saturating
         program = self._build(run_steps(MAKE_PROGRAM, made))
         record.host_nodes.update(program.host_nodes)
-        return Runner(program, self._arenas)
+        return Runner(program, self._state.arenas)
 
     def _runner_for(self, plan: Plan, feeds: Sequence[np.ndarray]) -> Runner:
         shapes = tuple([np.shape(value) for value in feeds])
         runner = plan.runners.get(shapes)
         if runner is None:
-            with self._lock, without_collection(), self._observers.around_compilation():
+            with self._state.lock, without_collection(), self._state.observers.around_compilation():
                 extents = plan.runners.wanted(shapes)
                 runner = plan.runners.compiled(extents)
                 if runner is None:
@@ -315,34 +276,34 @@ class ObservedSession:
 
     def _specialise(self, plan: Plan, extents: Extents) -> Runner:
         record = plan.record
-        number = self._record.programs.index(record) + 1
+        number = self._state.record.programs.index(record) + 1
         made = self._compilation(plan.main, f"run {number} shapes {record.n_compilations + 1}", is_whole=True)
         made.extents, made.is_saturating = extents, plan.is_saturating
         loading = Loading(made, plan.main, self._importer, plan.inputs, record)
-        self._observers.compiling(loading)
+        self._state.observers.compiling(loading)
         program = self._build(run_steps((*ON_SHAPES, *MAKE_PROGRAM), made))
         program.is_open = is_open(extents)
-        self._observers.compiled(loading, program)
+        self._state.observers.compiled(loading, program)
         record.n_compilations += 1
         record.host_nodes.update(program.host_nodes)
-        variable_bytes = bytes_of_variables(self._variables, made.graph)
+        variable_bytes = bytes_of_variables(self._state.variables, made.graph)
         if not program.is_open:  # else nobody knows yet what it will compute and store
             note(record, program, variable_bytes)
-            if self._observers.computes:
-                check_capacity(made.graph, program.memory, variable_bytes, self._chip)
-            over = over_pools(program.memory, variable_bytes, self._config.parameters)
-            self._record.notes += tuple(line for line in over if line not in self._record.notes)
-        runner = Runner(program, self._arenas)
+            if self._state.observers.computes:
+                check_capacity(made.graph, program.memory, variable_bytes, self._state.chip)
+            over = over_pools(program.memory, variable_bytes, self._state.config.parameters)
+            self._state.record.notes += tuple(line for line in over if line not in self._state.record.notes)
+        runner = Runner(program, self._state.arenas)
         names = [item.nodes[0] if isinstance(item, HostCall) else item.name for item in made.schedule.order]
         fetched = [made.graph.spec(value) for value in program.fetch_values]
         loaded = self._loaded[runner] = LoadedProgram(plan.request, record, program, names, fetched, variable_bytes)
-        self._observers.loaded(loading, loaded)
+        self._state.observers.loaded(loading, loaded)
         return runner
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
         """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""
-        settings = Settings(self._config, self._chip, self._policy, self._stream_limits)
-        looks_on = observer(self._config, f"{self._record.name} {name}", is_whole)
+        settings = Settings(self._state.config, self._state.chip, self._state.policy, self._state.stream_limits)
+        looks_on = observer(self._state.config, f"{self._state.record.name} {name}", is_whole)
         return Compilation(graph, settings, self._placement, bind=self._host_calls.bind, observer=looks_on)
 
     def _build(self, made: Compilation) -> Program:
@@ -352,11 +313,11 @@ class ObservedSession:
 
     def _variable(self, node: Node) -> Variable:
         key = variable_key(node)
-        if key not in self._variables:
+        if key not in self._state.variables:
             is_ref = node.op != "VarHandleOp"
             dtype, shape = to_numpy(node.attrs["dtype"]), node.attrs.get("shape")
-            self._variables[key] = Variable.of_node(key[1], dtype, is_ref, shape, self._container)
-        return self._variables[key]
+            self._state.variables[key] = Variable.of_node(key[1], dtype, is_ref, shape, self._state.container)
+        return self._state.variables[key]
 
     def _generator(self, name: str) -> dict[str, Any]:
         return self._generators.setdefault(name, {})

@@ -26,6 +26,8 @@ class Request:
     feeds: tuple[str, ...]
     connections: tuple[tuple[str, str], ...] = ()
     """(replacement, replaced) tensors, as CallableOptions.tensor_connection."""
+    ran: frozenset[str] = frozenset()
+    """Names of nodes that ran before, in an earlier part of the same step."""
 
 
 @dataclass

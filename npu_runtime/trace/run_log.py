@@ -43,7 +43,8 @@ class ProgramRecord:
     device_types: device nodes by the float type that they run in, where a precision mode chose it.
     streams: nodes by engine, and how many subgraphs, streams and events there are.  nan_origins: nodes that made the first
     NaN out of numbers, where that is tracked.  variable_bytes: of the session's variables.  kept: for a report, or None.
-    trains: whether a step changes trainable variables as an optimizer does.
+    trains: whether a step changes trainable variables as an optimizer does.  function: of eager code that it is or belongs to,
+    as "name (file:line)", "" for a run of a session.
     first_end, last_end: when the first and the last step were over, by `time.perf_counter`.
     """
 
@@ -67,6 +68,7 @@ class ProgramRecord:
     variable_bytes: int = 0
     kept: KeptOfProgram | None = None
     trains: bool = False
+    function: str = ""
     first_end: float = 0.0
     last_end: float = 0.0
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -341,8 +343,9 @@ def _program_lines(program: ProgramRecord) -> list[str]:
     new = f"{program.n_compilations} times for {program.n_shapes} different shapes"
     recompiled = f", compiled {new}" if program.n_compilations > 1 else ""
     unread = f", {program.unread_flops:.4g} more not computed: not read, or known already" if program.unread_flops else ""
+    what = program.function or f"run of [{shown}]"
     head = (
-        f"  run of [{shown}]: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "
+        f"  {what}: {_count(program.n_runs, 'step')}, {len(program.device_nodes)} nodes on the device with "
         f"{100 * program.device_share:.2f} % of {program.device_flops + program.host_flops:.4g} floating-point operations"
         f"{_not_counted(program.n_uncounted)}, {len(program.host_nodes)} on the host{unread}{recompiled}"
     )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
+from tests.check.forked_check import Checked, checked
 from tf2npu.launch.check_processes import CheckedScript
 
 BEGIN = """
@@ -27,15 +28,6 @@ session.run(tf.global_variables_initializer())
 def batch():
     return {x: np.random.rand(4, 8), y: np.random.rand(4, 1)}
 """
-
-
-class Checked(NamedTuple):
-    code: int
-    said: str
-    document: Any
-
-    def run(self, name: str) -> Any:
-        return next(run for run in self.document["runs"] if run["run"] == name)
 
 
 CHANNELS_FIRST = """
@@ -57,22 +49,31 @@ with tf.name_scope("outer"), tf.train.MonitoredTrainingSession() as session:
 """
 
 
-def check(folder: Path, script: str, *words: str) -> Checked:
-    source, temporary = folder / "source", folder / "temporary"
-    source.mkdir()
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for the script. Nothing may be left among temporary files."""
+    temporary = tmp_path / "temporary"
     temporary.mkdir()
-    (source / "train.py").write_text(BEGIN + textwrap.dedent(script))
-    command = [sys.executable, "-m", "tf2npu", "check", "train.py", *words]
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    ended = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    (tmp_path / "source").mkdir()
+    yield tmp_path / "source"
     assert list(temporary.iterdir()) == []
-    found = source / "check/check.json"
-    return Checked(ended.returncode, ended.stdout + ended.stderr, json.loads(found.read_text()) if found.exists() else None)
 
 
-def test_a_loss_of_each_step_is_compared_though_none_is_fetched(tmp_path: Path) -> None:
-    checked = check(
-        tmp_path,
+def check(source: Path, script: str) -> Checked:
+    """A check whose processes are forks."""
+    (source / "train.py").write_text(BEGIN + textwrap.dedent(script))
+    return checked(source / "train.py", (), source / "check", steps=3)
+
+
+def run_of(found: Checked, name: str) -> Any:
+    return next(run for run in found.document["runs"] if run["run"] == name)
+
+
+def test_a_loss_of_each_step_is_compared_though_none_is_fetched(source: Path) -> None:
+    found = check(
+        source,
         """
         first, second = loss * 10.0, loss + 100.0
         steps = [tf.train.GradientDescentOptimizer(1e-6).minimize(one) for one in (first, second)]
@@ -80,14 +81,14 @@ def test_a_loss_of_each_step_is_compared_though_none_is_fetched(tmp_path: Path) 
             session.run(steps[i % 2], batch())
     """,
     )
-    assert checked.code == 0, checked.said
-    losses = checked.document["modes"][0]["loss"]
+    assert found.code == 0, found.text
+    losses = found.document["modes"][0]["loss"]
     assert [value > 100 for value in losses] == [False, True, False]
 
 
-def test_a_migrated_script_that_raises_is_compared_as_far_as_it_came(tmp_path: Path) -> None:
-    checked = check(
-        tmp_path,
+def test_a_migrated_script_that_raises_is_compared_as_far_as_it_came(source: Path) -> None:
+    found = check(
+        source,
         """
         for i in range(3):
             session.run([train, loss], batch())
@@ -95,16 +96,16 @@ def test_a_migrated_script_that_raises_is_compared_as_far_as_it_came(tmp_path: P
                 raise ValueError("only the migrated one")
     """,
     )
-    assert checked.code == 3
-    assert "only the migrated one" in checked.run("B")["failure"]["text"]
-    assert checked.run("C")["verdict"] == "agrees"
-    assert "after 2 of 3 training steps" in checked.said
-    assert "_check" not in checked.said
+    assert found.code == 3
+    assert "only the migrated one" in run_of(found, "B")["failure"]["text"]
+    assert run_of(found, "C")["verdict"] == "agrees"
+    assert "after 2 of 3 training steps" in found.text
+    assert "_check" not in found.text
 
 
-def test_a_nan_of_the_original_is_named_where_it_comes_in(tmp_path: Path) -> None:
-    checked = check(
-        tmp_path,
+def test_a_nan_of_the_original_is_named_where_it_comes_in(source: Path) -> None:
+    found = check(
+        source,
         """
         for i in range(3):
             fed = batch()
@@ -112,23 +113,23 @@ def test_a_nan_of_the_original_is_named_where_it_comes_in(tmp_path: Path) -> Non
             session.run([train, loss], fed)
     """,
     )
-    assert checked.code == 3
-    assert checked.run("A")["failure"]["node"] == "x"
-    assert checked.run("D")["loss"][1:] == ["NaN", "NaN"]
+    assert found.code == 3
+    assert run_of(found, "A")["failure"]["node"] == "x"
+    assert run_of(found, "D")["loss"][1:] == ["NaN", "NaN"]
 
 
 @pytest.mark.whole
-def test_steps_before_a_sudden_end_count(tmp_path: Path) -> None:
-    checked = check(
-        tmp_path,
+def test_steps_before_a_sudden_end_count(source: Path) -> None:
+    found = check(
+        source,
         """
         session.run([train, loss], batch())
         os._exit(7)
     """,
     )
-    assert checked.code == 3
-    assert checked.run("A")["failure"]["type"] == "exit code 7"
-    assert len(checked.run("D")["loss"]) == 1
+    assert found.code == 3
+    assert run_of(found, "A")["failure"]["type"] == "exit code 7"
+    assert len(run_of(found, "D")["loss"]) == 1
 
 
 @pytest.mark.whole(beyond=1)
@@ -136,11 +137,11 @@ def test_steps_before_a_sudden_end_count(tmp_path: Path) -> None:
     ("script", "said"),
     [("raise ValueError('no data')", "no data"), ("print(session.run(loss, batch()))", "made no training step")],
 )
-def test_a_script_that_makes_no_step_is_told_of(tmp_path: Path, script: str, said: str) -> None:
-    checked = check(tmp_path, script)
-    assert checked.code == 3
-    assert said in checked.said
-    assert "/_check/" not in checked.said
+def test_a_script_that_makes_no_step_is_told_of(source: Path, script: str, said: str) -> None:
+    found = check(source, script)
+    assert found.code == 3
+    assert said in found.text
+    assert "/_check/" not in found.text
 
 
 def test_images_with_the_channels_first_are_checked_where_the_cpu_has_no_kernels_for_them(

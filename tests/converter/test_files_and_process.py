@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests import fork_server
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Status
 
@@ -38,8 +37,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     env = {**os.environ, "XDG_CACHE_HOME": str(home / "c"), "XDG_STATE_HOME": str(home / "s")}
 
     def command(*words: object) -> Done:
-        call = [sys.executable, "-c", "from tf2npu.cli import main; main()", *map(str, words)]
-        done = subprocess.run(call, cwd=here, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        done = fork_server.converter(words, env, here)
         assert list(here.iterdir()) == []
         assert "Traceback" not in done.stderr
         return Done(done.returncode, done.stdout, done.stderr)

@@ -74,6 +74,6 @@ def test_every_module_is_loaded():
 
 def test_the_order_of_parts_does_not_hang_on_who_is_imported_first():
     code = "from tf2npu.rules import rule_parts; print([(p.id, p.check.__module__, p.check.__name__) for p in rule_parts()])"
-    last = "import tf2npu.rules.session.unclosed_sessions_given, tf2npu.rules.input.fixed_batches, tf2npu.rules.input.shards; "
+    last = "import tf2npu.rules.session.unclosed_sessions_returned, tf2npu.rules.input.fixed_batches, tf2npu.rules.input.shards; "
     usual, other = (subprocess.run([sys.executable, "-c", c], capture_output=True, text=True) for c in (code, last + code))
     assert usual.stdout == other.stdout and "NPU601" in usual.stdout

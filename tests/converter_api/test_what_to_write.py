@@ -8,19 +8,19 @@ import re
 import pytest
 
 from tf2npu.api_support.table import signatures, table
+from tf2npu.commands import api_lookup
 from tf2npu.engine.convert_file import convert_source
 from tf2npu.findings import Verdict
-from tf2npu.report.formats import api_list
 
 REPR = re.compile(r"<\w[^<>]*(?: object|function|class '|\.<locals>|: '?\w+'?>)")
 
 
 def test_no_signature_shows_an_object_as_python_does():
-    odd = {name: text for name, text in signatures().items() if REPR.search(api_list.without_reprs(text))}
+    odd = {name: text for name, text in signatures().items() if REPR.search(api_lookup.without_reprs(text))}
     assert odd == {}
     for name, text in signatures().items():
         if text != "(...)":  # of a built-in method Python tells none
-            ast.parse(f"def f{api_list.without_reprs(text)}: pass", name)
+            ast.parse(f"def f{api_lookup.without_reprs(text)}: pass", name)
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_no_signature_shows_an_object_as_python_does():
     ],
 )
 def test_reprs(given, expected):
-    assert api_list.without_reprs(given) == expected
+    assert api_lookup.without_reprs(given) == expected
 
 
 def with_example():
-    return [(api, found) for api in table() if api.rule and (found := api_list._example(api)) is not None]
+    return [(api, found) for api in table() if api.rule and (found := api_lookup._example(api)) is not None]
 
 
 def test_what_is_said_to_be_written_is_what_the_converter_writes():
@@ -55,7 +55,7 @@ def test_what_is_said_to_be_written_is_what_the_converter_writes():
 
 
 def test_a_person_reads_it(capsys):
-    text = api_list.render(api_list.entries("tf.py_func"), "text")
+    text = api_lookup.render(api_lookup.entries("tf.py_func"), "text")
     assert "  write:\n    - y = tf.py_func(" in text and "\n    + " in text
-    assert '"write": {' in api_list.render(api_list.entries("tf.Session"), "json")
-    assert "write:" not in api_list.render(api_list.entries("tf.float32"), "text")
+    assert '"write": {' in api_lookup.render(api_lookup.entries("tf.Session"), "json")
+    assert "write:" not in api_lookup.render(api_lookup.entries("tf.float32"), "text")

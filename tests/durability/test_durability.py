@@ -24,7 +24,7 @@ def faultless(module: str, *options: str) -> str:
 
 
 def test_any_change_of_a_file_may_be_the_last():
-    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "200" if IS_WHOLE else "800")
+    faultless("kill_conversion", "--each-write", "--data", "link", "--every", "5" if IS_WHOLE else "30")
 
 
 @pytest.mark.whole

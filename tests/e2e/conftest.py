@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests import fork_server
 from tests.e2e.programs import ProgramUnderTest
 
 TF2NPU = Path(sys.executable).with_name("tf2npu")
@@ -16,7 +17,7 @@ TF2NPU = Path(sys.executable).with_name("tf2npu")
 
 def convert(source: Path, out: Path) -> Path:
     """Runs the converter; its exit code 1 says that a person has work left."""
-    done = subprocess.run([TF2NPU, "convert", source, out], capture_output=True, text=True, check=False)
+    done = fork_server.converter(["convert", source, out], os.environ, Path.cwd())
     assert done.returncode in (0, 1), f"exit {done.returncode}\n{done.stdout}{done.stderr}"
     return out
 

@@ -90,7 +90,7 @@ def compare(build: Callable[[], Training], n_steps: int, folder: Path) -> Outcom
             initialize(session, variables)
             initial = read(session, variables)
             mine, my_seconds = steps_of(training, session, variables, n_steps, theirs)
-            record = _together(device_of(session)._record.programs)
+            record = _together(device_of(session)._state.record.programs)
             seen = set(executed)
             if training.saver is not None:
                 training.saver.save(session, str(folder / "model"))

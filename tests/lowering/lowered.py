@@ -25,7 +25,7 @@ def lowered(
         device = device_of(session)
         plan = device._plan_for(Request(names, targets, tuple(t.name for t in fed)))
         shapes = [tuple(t.shape.as_list()) for t in fed]
-        made = lower_for(plan.main, shapes, device._placement, device._config, Target(load_chip(soc), mode))
+        made = lower_for(plan.main, shapes, device._placement, device._state.config, Target(load_chip(soc), mode))
     return list(made.tasks)
 
 

@@ -12,7 +12,7 @@ from tensorflow.core.framework import types_pb2
 from tensorflow.python.framework import op_def_registry
 
 from npu_formats.device.chip import chip_names, load_chip
-from npu_runtime.analysis.device_types import count_types, device_type
+from npu_runtime.analysis.compute_types import count_types, device_type
 from npu_runtime.analysis.precision_policy import CUBE_OPS, PrecisionPolicy, load_policy
 from npu_runtime.config import PRECISION_MODES, Precision, RuntimeConfig, load_config
 from npu_runtime.errors import InvalidArgument

@@ -35,10 +35,11 @@ def test_an_exception_stays_with_its_file(n_workers):
 
 
 def test_a_process_that_dies_costs_one_file():
-    jobs = [*JOBS[:100], ("bad", b"die"), *JOBS[100:]]
-    results = list(workers.run(work, jobs, ("",), 2))
-    assert results.pop(100).path == "bad"
-    assert results == [f"{path}{len(data)}" for path, data in JOBS]
+    """Large files, of which a worker takes two at a time: each that was under way is done again in a process of its own."""
+    large = [(path, b"x" * 40_000) for path, _ in JOBS[:8]]
+    results = list(workers.run(work, [*large[:3], ("bad", b"die"), *large[3:]], ("",), 2))
+    assert results.pop(3).path == "bad"
+    assert results == [f"{path}{len(data)}" for path, data in large]
 
 
 @pytest.mark.parametrize("jobs, total, expected", [(8, 0, 1), (8, 100_000, 1), (8, 1 << 30, 8), (1, 1 << 30, 1), (8, 400_000, 3)])

@@ -19,10 +19,10 @@ from tf2npu.report.formats.render_context import View
 from tf2npu.report.html import as_html
 from tf2npu.report.html.treemap import HEIGHT, MOST_BOXES, WIDTH, boxes, squarified, tree
 from tf2npu.report.model.report import ApiRow, Change, FileReport, Report
+from tf2npu.report.work.breakdown import of_projects, of_rules, of_workflows
 from tf2npu.report.work.coverage import lines, nearest, not_seen
 from tf2npu.report.work.entry_scripts import HOST_EXPORTS, RUNGS, commands, entries
 from tf2npu.report.work.next_steps import MOST_STEPS, next_steps
-from tf2npu.report.work.projects import of_projects, of_rules, of_workflows
 
 
 def finding(rule: str, line: int, level: Level = Level.MANUAL, end_line: int = 0, message: str = "look") -> Finding:

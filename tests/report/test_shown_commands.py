@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import fork_server
 from tf2npu.report import manifest
 
 SCRIPT = "import tensorflow as tf\n\nwith tf.Session() as sess:\n    print(sess)\n"
@@ -19,7 +19,7 @@ ODD = ["my src", "it's", "$(touch x)", "a&b <i>", "-dash", "名"]
 
 
 def tf2npu(cwd: Path, *words: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "tf2npu", *words], cwd=cwd, capture_output=True, text=True, check=False)
+    done = fork_server.converter(words, os.environ, cwd)
     assert done.returncode == 0, done.stderr
 
 

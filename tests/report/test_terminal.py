@@ -8,8 +8,9 @@ import pty
 import re
 import struct
 import termios
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -37,51 +38,37 @@ SOURCE = "import tensorflow as tf\n" + "".join(f"q{n} = tf.py_func({n}, [x], tf.
 
 
 @contextmanager
-def tty(columns: int, rows: int = 50) -> Iterator[tuple[TextIO, int]]:
-    """A terminal: the end that a program writes to, and the descriptor at which a person sits."""
+def tty(columns: int, rows: int = 50) -> Iterator[tuple[TextIO, bytearray]]:
+    """A terminal: the end that a program writes to, and all that a person sees, whole behind the block.
+
+    The person reads beside the program: the kernel holds 4 KB only, and hands on what is written some time later.
+    """
     person, program = pty.openpty()
     fcntl.ioctl(program, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    with os.fdopen(program, "w", encoding="utf-8", errors="backslashreplace") as stream:
-        yield stream, person
-    os.close(person)
+    seen = bytearray()
+    reader = threading.Thread(target=read_all, args=(person, seen))
+    reader.start()
+    try:
+        with os.fdopen(program, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            yield stream, seen
+    finally:
+        reader.join()
+        os.close(person)
+
+
+def read_all(person: int, seen: bytearray) -> None:
+    """Reads until the program's end is closed, which Linux tells by an error."""
+    with suppress(OSError):
+        while piece := os.read(person, 65536):
+            seen += piece
 
 
 def drawn(report: Report, columns: int, *, language: str = "en", volume: str = "") -> str:
     """A report as a person sees it, with its sequences."""
     report.language = language
-    with tty(columns) as (stream, person):
-        os.set_blocking(person, False)
-        pieces = bytearray()
-        show_summary(report, Draining(stream, person, pieces), (Path("src"), Path("out")), volume)
-        stream.flush()
-        pieces += read_all(person)
-    return pieces.decode("utf-8").replace("\r\n", "\n")
-
-
-def read_all(person: int) -> bytes:
-    found = bytearray()
-    while True:
-        try:
-            found += os.read(person, 65536)
-        except OSError:
-            return bytes(found)
-
-
-class Draining:
-    """A terminal whose reader takes what is written, since the kernel holds 4 KB of it only."""
-
-    def __init__(self, stream: TextIO, person: int, pieces: bytearray) -> None:
-        self._stream, self._person, self._pieces = stream, person, pieces
-
-    def write(self, text: str) -> int:
-        for start in range(0, len(text), 500):
-            self._stream.write(text[start : start + 500])
-            self._stream.flush()
-            self._pieces += read_all(self._person)
-        return len(text)
-
-    def __getattr__(self, name: str):
-        return getattr(self._stream, name)
+    with tty(columns) as (stream, seen):
+        show_summary(report, stream, (Path("src"), Path("out")), volume)
+    return seen.decode("utf-8").replace("\r\n", "\n")
 
 
 def sample() -> Report:
@@ -135,10 +122,9 @@ def test_a_pipe_gets_plain_lines(tmp_path):
 
 def test_the_path_of_the_report_is_a_link(tmp_path):
     path = tmp_path / "a b\x1b]0;x\x07" / "index.html"
-    with tty(80) as (stream, person):
+    with tty(80) as (stream, seen):
         show_path(path, stream, "en")
-        stream.flush()
-        text = os.read(person, 65536).decode()
+    text = seen.decode()
     assert path.as_uri() in text and "\x1b]0;" not in text and "<U+001B>" in text
 
 
@@ -163,10 +149,9 @@ def test_nothing_hostile_reaches_a_terminal_and_no_place_is_lost(report: Report)
 def test_levels_have_their_numbers():
     report = localized(sample(), "en")
     found = outlook(report)
-    with tty(80) as (stream, person):
+    with tty(80) as (stream, seen):
         terminal.console(stream).print(terminal._levels(report, found, terminal.catalogue("en")))
-        stream.flush()
-        rows = SEQUENCE.sub("", os.read(person, 65536).decode()).splitlines()
+    rows = SEQUENCE.sub("", seen.decode()).splitlines()
     assert rows[0].split() == ["level", "decisions", "places", "minutes"]
     numbers = len(found.left), sum(d.n_places for d in found.left), round(sum(found.minutes))
     assert ["manual", *map(str, numbers)] in [row.split() for row in rows]

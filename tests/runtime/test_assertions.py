@@ -34,7 +34,7 @@ def test_assertions_are_on_the_device() -> None:
     x, y = guarded()
     with device_session() as session:
         assert session.run(y, {x: [1.0, 1.5]}) == 5.0
-        program = device_of(session)._record.programs[-1]
+        program = device_of(session)._state.record.programs[-1]
     assert program.host_nodes == {}
     assert any("Assert" in name for name in program.device_nodes)
 

@@ -14,7 +14,7 @@ import pytest
 
 from npu_formats.ranks import connection
 from npu_formats.ranks.connection import BrokenMessage, connect
-from npu_runtime.collectives import authentication, run_file, shm_transport
+from npu_runtime.collectives import authentication, run_folder, shm_transport
 from npu_runtime.collectives.collective_call import Call
 from npu_runtime.collectives.communicator import Communicator
 from npu_runtime.collectives.coordinator import Coordinator
@@ -254,7 +254,7 @@ def test_small_arrays_keep_their_shape(tmp_path, shape):
 
 
 def test_names_that_are_ours():
-    assert run_file.is_plain("rank0-0f") and not any(map(run_file.is_plain, ("", ".", "a/b", "a\n", "x" * 65)))
+    assert run_folder.is_plain("rank0-0f") and not any(map(run_folder.is_plain, ("", ".", "a/b", "a\n", "x" * 65)))
 
 
 def test_a_connection_of_another_user_is_not_let_in(running, monkeypatch):

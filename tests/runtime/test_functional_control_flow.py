@@ -25,7 +25,7 @@ def host_nodes(fetch: Any, feeds: Any = None) -> dict[str, str]:
     with device_session() as session:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         session.run(fetch, feeds)
-        return device_of(session)._record.programs[-1].host_nodes
+        return device_of(session)._state.record.programs[-1].host_nodes
 
 
 def on_device(fetches: Any, feeds: list[dict[Any, Any]], op: str = "") -> list[Any]:

@@ -44,11 +44,11 @@ def test_programs_for_many_shapes_share_one_arena(monkeypatch: pytest.MonkeyPatc
         for n in (3, 9, 4, 30, 9, 3, 30):
             found = session.run(y, {x: np.zeros((n, 50))})
             np.testing.assert_array_equal(found, np.full(n, 26.0 * 40))
-            (arena,) = device_of(session)._arenas._idle
+            (arena,) = device_of(session)._state.arenas._idle
             if n == 9 and before is None:
                 before = weakref.ref(arena)
             del arena
-        (arena,) = device_of(session)._arenas._idle
+        (arena,) = device_of(session)._state.arenas._idle
         runners = [runner for plan in device_of(session)._plans.values() for runner in plan.runners.values()]
         assert arena.n_bytes == max(runner.program.memory.arena_bytes for runner in runners)
         gc.collect()
@@ -78,7 +78,7 @@ def test_run_log_tells_the_arena_and_the_largest_live_set() -> None:
     with tf.Graph().as_default(), device_session() as session:
         x = tf.placeholder(tf.float32, [1000, 1000])
         session.run(tf.matmul(tf.matmul(x, x), tf.matmul(x, x, transpose_a=True)), {x: np.zeros((1000, 1000))})
-        (program,) = device_of(session)._record.programs
+        (program,) = device_of(session)._state.record.programs
     assert 2 * 4_000_000 <= program.live_bytes <= program.arena_bytes <= 3 * 4_001_000
     said = "\n".join(run_log().summary())
     assert f"memory: arena of {program.arena_bytes / 1e6:.1f} MB, largest live set {program.live_bytes / 1e6:.1f} MB" in said

@@ -12,11 +12,14 @@ import tensorflow.compat.v1 as tf
 
 from npu_formats.device.chip import load_chip
 from npu_runtime.config import load_config
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.host import HostSide
 from npu_runtime.lowering.lower import untuned
 from npu_runtime.observers.base import OF_ALL_SESSIONS, Observers, SessionObserver
 from npu_runtime.session import Request
 from npu_runtime.session.device_session import session_observers
 from npu_runtime.session.observed_session import ObservedSession
+from npu_runtime.session.session_state import SessionState
 from tests.runtime.device import device_of, device_session
 
 tf.disable_v2_behavior()
@@ -75,7 +78,11 @@ OF_COMPILING = ["planned double:0", "compiling x:0", "compiled 1", "loaded doubl
 def _run(observers: Sequence[SessionObserver], steps: int = 1) -> None:
     with tf.Graph().as_default() as graph:
         tf.add(tf.placeholder(tf.float32, [2], "x"), 1.0, name="double")
-        session = ObservedSession(graph, tf.ConfigProto(), load_config({}), lambda config, chip: (observers, ("a line",)))
+        importer, state = (
+            GraphImporter(graph),
+            SessionState.opened(load_config({}), lambda config, chip: (observers, ("a line",))),
+        )
+        session = ObservedSession(importer, HostSide(graph, importer.definition, None), state)
         for _ in range(steps):
             (result,) = session.run(Request(("double:0",), (), ("x:0",)), [np.float32([1, 2])])
             np.testing.assert_array_equal(result, [2, 3])
@@ -130,4 +137,4 @@ def test_an_observer_of_all_sessions_is_told_of_sessions_that_are_open_already(m
 def test_a_session_without_options_has_no_observers() -> None:
     assert session_observers(load_config({}), load_chip("Ascend910A")) == ((), ())
     with tf.Graph().as_default(), device_session() as session:
-        assert device_of(session)._observers.after == ()
+        assert device_of(session)._state.observers.after == ()

@@ -81,7 +81,7 @@ def test_sentences_of_every_length_are_compiled_for_a_few_times() -> None:
         made = Sequences()
         mine, theirs = made.losses(session, 40), made.losses(plain, 40)
         np.testing.assert_allclose(mine, theirs, rtol=2e-4)
-        record = device_of(session)._record.programs[-1]
+        record = device_of(session)._state.record.programs[-1]
         assert record.n_shapes == len({tuple(*map(np.shape, batch.values())) for batch in made.batches(40)}) > 25
         assert record.n_compilations <= 8
         assert record.device_share == 1.0 and record.device_flops > 1000
@@ -99,7 +99,7 @@ def test_nodes_whose_shape_only_a_run_tells_are_said_not_to_be_counted(place: st
         weights = tf.ones([4, 4], tf.float32 if place == "device" else tf.float64)
         made = tf.matmul(tf.cast(some, weights.dtype), weights) + tf.cast(tf.reduce_sum(tf.exp(x)), weights.dtype)
         session.run(made, {x: np.eye(8, 4)})
-        record = device_of(session)._record.programs[-1]
+        record = device_of(session)._state.record.programs[-1]
         assert record.n_uncounted == 2  # the product and the sum, not what moves data only
         said = "(those of 2 nodes are not counted: only a run tells their shapes)"
         assert said in run_log().digest()[0]
@@ -112,7 +112,7 @@ def test_nothing_is_said_of_counting_where_every_shape_is_known() -> None:
     with tf.Graph().as_default(), device_session() as session:
         x = tf.placeholder(tf.float32, [None, 4])
         session.run(tf.matmul(x, tf.ones([4, 4])), {x: np.eye(8, 4)})
-        assert device_of(session)._record.programs[-1].n_uncounted == 0
+        assert device_of(session)._state.record.programs[-1].n_uncounted == 0
         assert not any("not counted" in line for line in run_log().digest() + run_log().summary())
 
 
@@ -124,7 +124,7 @@ def test_a_shape_that_comes_often_gets_a_program_of_its_own(monkeypatch: pytest.
         compiled = []
         for shape in [(9, 9), (2, 3), (3, 3), *[(4, 3)] * 6, (5, 3), (4, 3)]:
             np.testing.assert_allclose(session.run(made, {x: np.zeros(shape)}), np.full(shape[0], shape[1]))
-            compiled.append(device_of(session)._record.programs[-1].n_compilations)
+            compiled.append(device_of(session)._state.record.programs[-1].n_compilations)
         assert compiled == [1, 2, 3, 4, 4, 4, 4, 5, 5, 5, 5]
 
 
@@ -147,7 +147,7 @@ def test_a_step_that_is_much_larger_is_still_refused(monkeypatch: pytest.MonkeyP
         for n in (8, 7, 6, 5, 4, 9):
             session.run(made, {x: np.zeros((n, 4))})
         device = device_of(session)
-        monkeypatch.setattr(device, "_chip", replace(device._chip, hbm_bytes=1_000_000))
+        monkeypatch.setattr(device._state, "chip", replace(device._state.chip, hbm_bytes=1_000_000))
         session.run(made, {x: np.zeros((3, 4))})
         with pytest.raises(tf.errors.ResourceExhaustedError, match="MatMul"):
             session.run(made, {x: np.zeros((1000, 4))})
@@ -165,7 +165,7 @@ def test_threads_feed_shapes_of_all_kinds() -> None:
 
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(feed, range(1, 5)))
-        assert device_of(session)._record.programs[-1].n_shapes == 29
+        assert device_of(session)._state.record.programs[-1].n_shapes == 29
 
 
 def test_reasons_that_differ_only_in_the_variable_are_one_line() -> None:

@@ -116,7 +116,7 @@ def test_same_as_tensorflow(program: Program, is_functional: bool, use_resource:
                     leave_extents_open(patch)
                 session.run(v.initializer)
                 mine = [session.run(fetches, feed) for feed in feeds]
-                assert device_of(session)._record.programs[-1].host_nodes == {}
+                assert device_of(session)._state.record.programs[-1].host_nodes == {}
     finally:
         tf.disable_control_flow_v2()
     for expected, found in zip(theirs, mine, strict=True):

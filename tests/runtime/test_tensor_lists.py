@@ -161,7 +161,7 @@ def test_values(name: str) -> None:
     same_on_both([(fetches, {})])
     with device_session() as session:
         session.run(fetches)
-        assert device_of(session)._record.programs[-1].host_nodes == {}
+        assert device_of(session)._state.record.programs[-1].host_nodes == {}
 
 
 @pytest.mark.parametrize("name", ERRORS)

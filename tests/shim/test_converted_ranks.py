@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests import fork_server
+from tests.shim.conftest import plain_environment
 from tests.shim.data_parallel_scripts import DATA
-from tests.shim.test_launch import TF2NPU, launch, script  # noqa: F401
+from tests.shim.test_launch import launch, script  # noqa: F401
 from tests.shim.test_ranks import horovod_by_hand, variables
 
 TPU = (
@@ -36,8 +37,7 @@ main()
 
 def converted(folder: Path, *options: str) -> str:
     """The output of the conversion of `src` into `out`."""
-    command = [TF2NPU, "convert", "src", "out", "--no-cache", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+    return fork_server.tf2npu(["convert", "src", "out", "--no-cache", *options], plain_environment(), folder).stdout
 
 
 def one_rank_by_hand() -> np.ndarray:

@@ -261,8 +261,8 @@ def test_a_run_goes_into_the_report(script, tmp_path):
     """The report that the converter wrote, whichever its formats; a second run takes the place of the first."""
     (tmp_path / "src").mkdir()
     script("import tensorflow as tf\ns = tf.Session()\n", "src/train.py")
-    convert = [TF2NPU, "convert", "src", "out", "--report", "report", "--format", "html,json,text"]
-    subprocess.run(convert, cwd=tmp_path, capture_output=True, check=False)
+    words = ["convert", "src", "out", "--report", "report", "--format", "html,json,text"]
+    fork_server.tf2npu(words, plain_environment(), tmp_path)
     before = json.loads((tmp_path / "report" / "report.json").read_text())
     script(RUN, "run.py")
     for _ in range(2):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import time
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from tests import fork_server
 from tests.e2e.programs import EXAMPLES
 from tests.shim.conftest import checked, plain_environment
 from tests.shim.rank_training_scripts import BY_HAND, KINDS, for_many, for_one
-from tests.shim.test_launch import TF2NPU, launch
+from tests.shim.test_launch import launch
 from tests.shim.test_ranks import variables
 
 RANKS = int(os.environ.get("TF2NPU_RANK_TRAINING", "2"))
@@ -41,8 +40,8 @@ def converted(folder: Path, kind: str) -> Path:
     (folder / "src").mkdir()
     (folder / "src" / "train.py").write_text(for_many(kind))
     way = "horovod" if kind.startswith("horovod") else "tf"
-    words = [TF2NPU, "convert", "src", "out", "--no-cache", "--distributed", way]
-    done = subprocess.run(words, cwd=folder, env=plain_environment(), capture_output=True, text=True, check=False)
+    words = ["convert", "src", "out", "--no-cache", "--distributed", way]
+    done = fork_server.tf2npu(words, plain_environment(), folder)
     assert done.returncode in (0, 1), done.stderr[-3000:]
     path = folder / "out" / "train.py"
     if kind in BY_HAND:

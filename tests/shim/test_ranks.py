@@ -159,8 +159,7 @@ def horovod_by_hand() -> np.ndarray:
 @pytest.mark.parametrize("kind", HOROVOD)
 def test_a_converted_horovod_script_trains_on_two_ranks(script, tmp_path, kind):  # noqa: F811
     script(HOROVOD[kind], "src/train.py")
-    convert = [TF2NPU, "convert", "src", "out", "--distributed", "horovod"]
-    subprocess.run(convert, cwd=tmp_path, capture_output=True, text=True, check=False)
+    fork_server.tf2npu(["convert", "src", "out", "--distributed", "horovod"], plain_environment(), tmp_path)
     done = launch("--devices", "2", "--report", "out/tf2npu-report", "out/train.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     last = [value[0] for value in variables(done.stdout)]

@@ -14,9 +14,9 @@ from tf2npu.comparison.evaluation import fill, measure
 from tf2npu.comparison.graph.operators import Graph
 from tf2npu.comparison.graph.reference_nodes import ReferenceNode, nodes_beside
 from tf2npu.comparison.graph.search import find_graph, graph_in
+from tf2npu.comparison.graph_pairing import GraphPairing
 from tf2npu.comparison.metrics import NOT_COMPUTED
 from tf2npu.comparison.origin import Origin, origin_of
-from tf2npu.comparison.pairing import GraphPairing
 from tf2npu.comparison.process_pool import all_rows
 from tf2npu.comparison.result_table import Columns
 from tf2npu.comparison.rounding import excuse

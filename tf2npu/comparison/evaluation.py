@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 import numpy as np
 
 from tf2npu.comparison.error_statistics import measures
+from tf2npu.comparison.graph_pairing import Partner
 from tf2npu.comparison.metrics import figures
-from tf2npu.comparison.pairing import Partner
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.tensors.layouts import Beside, beside
 from tf2npu.comparison.tensors.stored_tensor import StoredTensor

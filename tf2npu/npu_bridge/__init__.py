@@ -17,11 +17,13 @@ if _importlib_util.find_spec("tensorflow") is None:
 
 import gc as _gc
 
-from npu_bridge import _check, _environment, _job, _old_libraries, _reference, _tf1
+from npu_bridge import _check, _environment, _old_libraries, _reference, _tf1
+
+from npu_runtime.collectives.job import join_job
 
 if not _reference.is_asked():
     if not _check.is_asked():
-        _job.join_job()
+        join_job("npu_bridge")
     _environment.set_defaults()
 # TensorFlow leaves some hundred thousand objects; walking them all while more modules load would double the import's time.
 _collects = _gc.isenabled()

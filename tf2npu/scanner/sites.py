@@ -13,11 +13,6 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.text.edits import Change, Fix
 
-_ATOMS = (
-    cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer, cst.Float, cst.SimpleString, cst.FormattedString,
-    cst.List, cst.Dict, cst.Set, cst.ListComp, cst.DictComp, cst.SetComp, cst.Ellipsis,
-)  # fmt: skip
-
 
 class Site:
     """A node that a rule looks at. Changes and findings collect in `fix`; the engine makes all of them or none.
@@ -194,11 +189,6 @@ def is_python(text: str) -> bool:
     return True
 
 
-def is_atom(node: cst.BaseExpression) -> bool:
-    """Whether an expression keeps its meaning behind a binary operator without parentheses."""
-    return isinstance(node, _ATOMS) or bool(getattr(node, "lpar", ()))
-
-
 def parameter_of(node: cst.Call, arg: cst.Arg, names: Sequence[str]) -> str:
     """The parameter that an argument of a call is for, or "" for one more than there are.  names: parameters by position."""
     if arg.keyword is not None:
@@ -235,6 +225,11 @@ class Call(Site):
     def args(self) -> list[cst.Arg]:
         """Arguments in source order."""
         return list(self.node.args)
+
+    @property
+    def positional_args(self) -> list[cst.Arg]:
+        """Arguments without a name, in source order; `*args` and `**kwargs` are among them."""
+        return [arg for arg in self.node.args if arg.keyword is None]
 
     @property
     def has_star_args(self) -> bool:

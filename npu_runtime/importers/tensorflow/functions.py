@@ -2,7 +2,7 @@
 
 y = PartitionedCall(x; f)   becomes   y/inlined/mul = Mul(x, x);  y/inlined/lowered/output_0 = Identity(y/inlined/mul);  y = NoOp
 
-If and Case become Switch and Merge (`branches`), While becomes a loop frame (`while_loops`), as TensorFlow itself lowers them;
+If and Case become Switch and Merge (`lower_if`), While becomes a loop frame (`lower_while`), as TensorFlow itself lowers them;
 the gradient of a function of TensorFlow 1 becomes nodes too (`symbolic_gradients`).
 """
 
@@ -18,7 +18,7 @@ from tensorflow.python.framework import function_def_to_graph, tensor_shape
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, NOT_LOWERED
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importers.tensorflow import branches, lower_while, symbolic_gradients
+from npu_runtime.importers.tensorflow import lower_if, lower_while, symbolic_gradients
 from npu_runtime.importers.tensorflow.inline_call import MARK, Expansion, inner_name
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.place.placement import reason_for_host
@@ -30,8 +30,8 @@ MAX_DEPTH = 32
 
 ImportOperation = Callable[[Any], Node]
 _LOWERINGS: dict[str, Callable[[Expansion], None]] = {
-    **dict.fromkeys(("If", "StatelessIf"), branches.lower_if),
-    **dict.fromkeys(("Case", "StatelessCase"), branches.lower_case),
+    **dict.fromkeys(("If", "StatelessIf"), lower_if.lower_if),
+    **dict.fromkeys(("Case", "StatelessCase"), lower_if.lower_case),
     **dict.fromkeys(("While", "StatelessWhile"), lower_while.lower_while),
     symbolic_gradients.GRADIENT: symbolic_gradients.lower_gradient,
 }
@@ -81,9 +81,9 @@ class Inliner:
         """Names of the functions that a node calls; none when it is no call, or one of a function we do not know."""
         if node.op in CALLS:
             names = [node.attrs["f"]]
-        elif node.op in branches.IFS:
+        elif node.op in lower_if.IFS:
             names = [node.attrs["then_branch"], node.attrs["else_branch"]]
-        elif node.op in branches.CASES:
+        elif node.op in lower_if.CASES:
             names = list(node.attrs["branches"])
         elif node.op in lower_while.WHILES:
             names = [node.attrs["cond"], node.attrs["body"]]

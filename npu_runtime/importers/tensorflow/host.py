@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow.compat.v1 as tf
-from tensorflow.core.framework import function_pb2, graph_pb2, node_def_pb2
+from tensorflow.core.framework import graph_pb2, node_def_pb2
 from tensorflow.core.framework.attr_value_pb2 import AttrValue
 from tensorflow.core.protobuf import config_pb2
 from tensorflow.python.ops import gen_state_ops
@@ -78,12 +78,19 @@ class HostSide:
             # A handle's maker is named by every call that uses the handle.
             names = [name for name in dict.fromkeys(names) if name not in self._present and not is_virtual(graph[name])]
             if names:
-                library = self._user_graph.as_graph_def().library if self._needs_functions(names) else None
-                _ShadowImport(self._definition, self._shadow, self._present, graph, groups).run(names, library)
+                if self._needs_functions(names):
+                    self._add_functions()
+                _ShadowImport(self._definition, self._shadow, self._present, graph, groups).run(names)
 
     def _needs_functions(self, names: Iterable[str]) -> bool:
         attrs = [attr for name in names for attr in self._definition(name).attr.values()]
         return any(attr.HasField("func") or attr.list.func for attr in attrs)
+
+    def _add_functions(self) -> None:
+        """Bring the bodies of tf.data and call functions; all of the user's graph, as they may call each other."""
+        library = self._user_graph.as_graph_def().library
+        with self._shadow.as_default():
+            tf.import_graph_def(graph_pb2.GraphDef(library=library), name="")
 
     def inputs_of(self, name: str) -> list[str]:
         """The shadow tensors a host node reads, one for each data input."""
@@ -160,11 +167,9 @@ class _ShadowImport:
         self.definition, self.shadow, self.present, self.graph, self.groups = definition, shadow, present, graph, groups
         self.back_edges: list[tuple[str, int, str]] = []
 
-    def run(self, names: Sequence[str], library: function_pb2.FunctionDefLibrary | None) -> None:
-        """library: bodies of tf.data and call functions; all of the user's graph, as they may call each other."""
+    def run(self, names: Sequence[str]) -> None:
+        """Add these nodes."""
         with self.shadow.as_default():
-            if library is not None:
-                tf.import_graph_def(graph_pb2.GraphDef(library=library), name="")
             for name in _creation_order(self.graph, [self.graph[name] for name in names]):
                 self._add(self.graph[name])
             for name, position, source in self.back_edges:

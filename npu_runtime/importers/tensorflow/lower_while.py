@@ -11,8 +11,8 @@ from typing import Any
 from npu_runtime.graph.ir import Value
 from npu_runtime.graph.ops import HANDLES
 from npu_runtime.graph.spec import Spec
-from npu_runtime.importers.tensorflow.branches import INDEX
 from npu_runtime.importers.tensorflow.inline_call import Expansion, inner_name
+from npu_runtime.importers.tensorflow.lower_if import INDEX
 from npu_runtime.importers.tensorflow.tensor_specs import import_spec
 
 WHILES = frozenset({"While", "StatelessWhile"})

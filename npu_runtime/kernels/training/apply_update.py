@@ -40,9 +40,12 @@ PENALTIES = {"l1": "l1 regularization", "l2": "l2 regularization", "l2_shrinkage
 
 
 def dense(
-    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None
-) -> Callable[[Formula], Formula]:
+    name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None,
+    is_made: bool = False,
+) -> Callable[[Formula], Formula]:  # fmt: skip
     """Register a formula as kernels `Apply<name>` (where TensorFlow has one) and `ResourceApply<name>`.
+
+    is_made: a pass makes the op, whose name is `name` itself.
 
     The formula's parameters are the op's inputs in order: var, n_slots slots, then scalars and the gradient.
     flops: floating-point operations an element.  bounds: of scalars, by name.
@@ -64,7 +67,9 @@ def dense(
                 formula(*[x.reshape(1) if i in layout.tiled else x for i, x in enumerate(arguments)], **attrs)
             return variable_access.result(inputs[0])
 
-        DENSE.update(dict.fromkeys(_register(apply, name, "Apply", layout, flops, dtypes, ref), Dense(layout, formula, flops)))
+        names = [name] if is_made else _names(name, "Apply", ref)
+        _register(apply, names, layout, flops, dtypes)
+        DENSE.update(dict.fromkeys(names, Dense(layout, formula, flops)))
         return formula
 
     return register
@@ -121,22 +126,24 @@ def sparse(
                 raise InvalidArgument(f"Index {indices[n_inside]} at offset {n_inside} in indices is out of range")
             return variable_access.result(inputs[0])
 
-        _register(apply, name, "SparseApply", layout, flops, dtypes, ref)
+        _register(apply, _names(name, "SparseApply", ref), layout, flops, dtypes)
         return formula
 
     return register
 
 
-def _register(
-    apply: Formula, name: str, prefix: str, layout: _Layout, flops: float, dtypes: frozenset[str], ref: bool
-) -> list[str]:
-    """Register the ref and the resource op; returns their names."""
+def _names(name: str, prefix: str, ref: bool) -> list[str]:
+    """The resource op and the ref op."""
+    return [f"Resource{prefix}{name}", *([f"{prefix}{name}"] if ref else [])]
+
+
+def _register(apply: Formula, names: Sequence[str], layout: _Layout, flops: float, dtypes: frozenset[str]) -> None:
+    """Register ops; one that begins as TensorFlow's ops of ref variables do returns the variable."""
     fixed: dict[str, Any] = {"unit": "vector", "dtypes": dtypes, "ignores": ("use_locking",)}
     estimate = per_input_element(flops, layout.grad)
-    kernel(f"Resource{prefix}{name}", shape=variable_access.no_outputs, estimate=estimate, **fixed)(apply)
-    if ref:
-        kernel(f"{prefix}{name}", shape=same_as(0), estimate=estimate, **fixed)(apply)
-    return [f"Resource{prefix}{name}", *([f"{prefix}{name}"] if ref else [])]
+    for name in names:
+        is_ref = name.startswith(("Apply", "SparseApply"))
+        kernel(name, shape=same_as(0) if is_ref else variable_access.no_outputs, estimate=estimate, **fixed)(apply)
 
 
 class _Layout:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from npu_formats.device.op_table import tensorflow_ops
-from npu_runtime.analysis.device_types import ROUNDED_INPUT, stored_type
+from npu_runtime.analysis.compute_types import ROUNDED_INPUT, stored_type
 from npu_runtime.executor.loop import LoopRunner
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.graph.ir import Graph, Node, Value

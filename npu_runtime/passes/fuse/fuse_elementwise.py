@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from npu_runtime.analysis.device_types import STORED_TYPE, stored_type
+from npu_runtime.analysis.compute_types import STORED_TYPE, stored_type
 from npu_runtime.analysis.movable_reads import Writers, shows_variable
 from npu_runtime.analysis.node_work import node_work
 from npu_runtime.graph.ir import Graph, Node, Value

@@ -13,6 +13,7 @@ from npu_runtime.errors import Unimplemented
 from npu_runtime.graph.disjoint import DisjointSets
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import (
+    DRIVEN_LOOP,
     ENTERS,
     HANDED_ON,
     HANDLES,
@@ -105,7 +106,7 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
         return str(node.attrs[NOT_LOWERED])
     if node.op in VARIABLES:
         return _refuse_dtype(node.attrs["dtype"])
-    if node.op in STRUCTURAL or _is_handle_identity(node):
+    if node.op in STRUCTURAL or node.op == DRIVEN_LOOP or _is_handle_identity(node):
         return None
     made = all_kernels().get(node.op)
     if made is None:

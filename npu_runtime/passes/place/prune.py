@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.ir import Graph, Node, Value
@@ -16,10 +16,12 @@ def prune(
     targets: Sequence[str],
     feeds: Mapping[Value, Spec],
     connections: Mapping[Value, Value] | None = None,
+    ran: Set[str] = frozenset(),
 ) -> Graph:
     """A copy that holds the ancestors of fetches and targets, cut at the feeds.
 
     connections: values that stand in for others (CallableOptions.tensor_connection), by the value they replace.
+    ran: names of nodes that have run before, for which nothing waits.
     Source: feeding replaces a tensor, not its node: control edges of the node stay, except those of a placeholder.
     """
     replaced = {value: Value(feed_name(value)) for value in feeds} | dict(connections or {})
@@ -27,12 +29,16 @@ def prune(
     result = Graph(fetches=wanted, targets=list(targets))
     for value, spec in feeds.items():
         result.add(Node(feed_name(value), FEED, attrs={"value": value}, outputs=[spec]))
-    needed = _ancestors(graph, [value.node for value in wanted] + list(targets), replaced)
+
+    def waits(node: Node) -> list[str]:
+        return [name for name in node.controls if name not in ran and not _is_fed_placeholder(graph[name], replaced)]
+
+    needed = _ancestors(graph, [value.node for value in wanted] + list(targets), replaced, waits)
     for node in graph:
         if node.name in needed:
             copied = node.copied()
             copied.inputs = [replaced.get(value, value) for value in node.inputs]
-            copied.controls = [name for name in node.controls if not _is_fed_placeholder(graph[name], replaced)]
+            copied.controls = waits(node)
             result.add(copied)
     return result
 
@@ -55,7 +61,9 @@ def _is_fed_placeholder(node: Node, replaced: Mapping[Value, Value]) -> bool:
     return node.op.startswith("Placeholder") and Value(node.name) in replaced
 
 
-def _ancestors(graph: Graph, roots: Sequence[str], replaced: Mapping[Value, Value]) -> set[str]:
+def _ancestors(
+    graph: Graph, roots: Sequence[str], replaced: Mapping[Value, Value], waits: Callable[[Node], list[str]]
+) -> set[str]:  # fmt: skip
     needed: set[str] = set()
     work = [name for name in roots if not name.startswith("^")]
     while work:
@@ -68,5 +76,5 @@ def _ancestors(graph: Graph, roots: Sequence[str], replaced: Mapping[Value, Valu
         node = graph[name]
         inputs = (replaced.get(value, value).node for value in node.inputs)
         work += [n for n in inputs if not n.startswith("^")]
-        work += [n for n in node.controls if not _is_fed_placeholder(graph[n], replaced)]
+        work += waits(node)
     return needed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from npu_formats.device.op_table import BLACK, OpOnDevice, tensorflow_ops
 from npu_runtime import dtypes as dt
-from npu_runtime.analysis.device_types import DEVICE_TYPE, ROUNDED_INPUT
+from npu_runtime.analysis.compute_types import DEVICE_TYPE, ROUNDED_INPUT
 from npu_runtime.analysis.precision_policy import HALVES, PrecisionPolicy, Types
 from npu_runtime.graph.ir import Graph, Node, Value
 from npu_runtime.graph.ops import HANDLES, VARIABLES, WHILE

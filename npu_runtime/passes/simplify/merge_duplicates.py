@@ -32,7 +32,7 @@ def merge_duplicates(graph: Graph) -> int:
     for node in topological([node for node in graph if node.host_reason is None]):
         node.inputs = [Value(merged.get(value.node, value.node), value.output) for value in node.inputs]
         node.controls = list(dict.fromkeys(merged.get(name, name) for name in node.controls))
-        if node.is_looped or not only_computes(graph, node):
+        if node.is_looped or not only_computes(graph, node, but_reads=True):
             continue
         key = _key(node)
         if key is not None and first.setdefault(key, node.name) != node.name and node.name not in fixed:

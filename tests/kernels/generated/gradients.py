@@ -172,7 +172,7 @@ def compare(functions: list[Function]) -> list[str]:
             theirs, exact = session.run([nodes, wide])
         with device_session() as session:
             mine = session.run(nodes)
-            program = device_of(session)._record.programs[-1]
+            program = device_of(session)._state.record.programs[-1]
     problems = [f"on the host: {name}: {reason}" for name, reason in sorted(program.host_nodes.items())]
     for one, *results in zip(functions, mine, theirs, exact, strict=True):
         batch.seen.add(repr((one.key, [(v.shape, v.tobytes()) for v in one.inputs])))

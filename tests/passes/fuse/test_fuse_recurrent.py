@@ -302,6 +302,6 @@ def test_the_run_log_counts_the_same_operations_and_turns() -> None:
             session.run([loss, train], {x: sequence(), length: [2, 1, 4]})
             runner = next(runner for plan in list(device_of(session)._plans.values())[-1:] for runner in plan.runners.values())
             turns.append(turns_of(runner.program))
-            counts.append(device_of(session)._record.programs[-1].device_flops)
+            counts.append(device_of(session)._state.record.programs[-1].device_flops)
     assert counts[0] == pytest.approx(counts[1], rel=1e-6)
     assert turns[0] == turns[1] and set(turns[0].values()) == {4}

@@ -153,7 +153,7 @@ def test_a_session_gives_engines_the_streams_of_its_option(option: str, n_stream
         fed = [tf.placeholder(tf.int32, [3]) for _ in range(3)]
         y = tf.add_n([tf.cast(tf.reduce_sum(tf.unique(x)[0]), tf.float32) for x in fed])
         assert session.run(y, {x: [1, 2, 1] for x in fed}) == 9
-        assert device_of(session)._record.programs[-1].streams["streams"] == n_streams
+        assert device_of(session)._state.record.programs[-1].streams["streams"] == n_streams
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_the_dump_of_a_graph_shows_engines_and_streams(tmp_path: Any) -> None:
 def test_the_run_log_tells_engines_and_streams() -> None:
     with tf.Graph().as_default(), device_session() as session:
         session.run(tf.unique(tf.placeholder_with_default([1, 2, 1], [3]) + 1))
-        record = device_of(session)._record.programs[-1]
+        record = device_of(session)._state.record.programs[-1]
     assert record.streams == {"nodes": {AI_CPU: 1, CORE: 1, LOCAL: 3}, "subgraphs": 2, "streams": 1, "events": 0}
     log = "\n".join(run_log().summary())
     assert "nodes by engine: AI CPU 1, AI Core 1, local 3; 2 subgraphs, 1 stream, 0 events" in log

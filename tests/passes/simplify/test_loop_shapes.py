@@ -41,7 +41,7 @@ def compare(fetches: Any, feeds: list[dict[Any, Any]], **tolerance: float) -> Co
             for theirs, mine in zip(plain.run(fetches, feed), session.run(fetches, feed), strict=True):
                 assert mine.shape == theirs.shape
                 np.testing.assert_allclose(mine, theirs, **{"rtol": 2e-5, "atol": 1e-6, **tolerance})
-        assert device_of(session)._record.programs[-1].host_nodes == {}
+        assert device_of(session)._state.record.programs[-1].host_nodes == {}
         return ops_in_loops(session)
 
 

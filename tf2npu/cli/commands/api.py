@@ -23,10 +23,10 @@ from tf2npu.cli.help import HelpPage
 )
 def api(name: str, chosen: str) -> None:
     """What becomes of the API called NAME on the NPU: any spelling (tf.x, tensorflow.compat.v1.x, hvd.x), or a pattern."""
-    from tf2npu.report.formats import api_list
+    from tf2npu.commands import api_lookup
 
-    found = api_list.entries(name)
+    found = api_lookup.entries(name)
     if not found:
-        near = ", ".join(api_list.suggestions(name))
+        near = ", ".join(api_lookup.suggestions(name))
         raise click.UsageError(f"no API is called {name}" + (f"; did you mean {near}?" if near else ""))
-    click.echo(api_list.render(found, chosen, name), nl=False)
+    click.echo(api_lookup.render(found, chosen, name), nl=False)

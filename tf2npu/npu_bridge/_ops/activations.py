@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import tensorflow as tf
-from npu_bridge._ops import composite
+
+from npu_runtime.importers.tensorflow import device_calls
 
 _C = math.sqrt(2.0 / math.pi)
 _CUBIC = 0.044715
@@ -25,7 +26,7 @@ def gelu(features: tf.Tensor, name: str | None = None) -> tf.Tensor:
 def gelu_grad(gradients: tf.Tensor, features: tf.Tensor, activations: tf.Tensor, name: str | None = None) -> tf.Tensor:
     """Gradient of GELU: ``gradients`` times its derivative at ``features``; ``activations`` is gelu(features)."""
     inputs = [gradients, features, activations]
-    outputs = composite.call("GeluGrad", _gelu_grad_body, inputs, gradient="NpuGeluGrad", name=name)
+    outputs = device_calls.call("GeluGrad", _gelu_grad_body, inputs, gradient="NpuGeluGrad", name=name)
     return _with_shape(outputs, features)
 
 
@@ -36,13 +37,15 @@ def fast_gelu(features: tf.Tensor, name: str | None = None) -> tf.Tensor:
 
 def fast_gelu_grad(gradients: tf.Tensor, features: tf.Tensor, name: str | None = None) -> tf.Tensor:
     """Gradient of the faster GELU."""
-    outputs = composite.call("FastGeluGrad", _fast_gelu_grad_body, [gradients, features], gradient="NpuFastGeluGrad", name=name)
+    outputs = device_calls.call(
+        "FastGeluGrad", _fast_gelu_grad_body, [gradients, features], gradient="NpuFastGeluGrad", name=name
+    )
     return _with_shape(outputs, features)
 
 
-def _unary(npu_op: str, body: composite.Body, features: tf.Tensor, gradient: str, name: str | None) -> tf.Tensor:
+def _unary(npu_op: str, body: device_calls.Body, features: tf.Tensor, gradient: str, name: str | None) -> tf.Tensor:
     features = tf.convert_to_tensor(features, name="features")
-    return _with_shape(composite.call(npu_op, body, [features], gradient=gradient, name=name), features)
+    return _with_shape(device_calls.call(npu_op, body, [features], gradient=gradient, name=name), features)
 
 
 def _with_shape(outputs: list[tf.Tensor], like: tf.Tensor) -> tf.Tensor:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tensorflow as tf
-from npu_bridge._ops.composite import mark
+
+from npu_runtime.importers.tensorflow.device_calls import mark
 
 CAPACITY = 64
 """Values that may wait in a channel before the device has to. Chosen, not measured."""

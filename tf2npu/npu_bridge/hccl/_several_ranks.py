@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._ops import composite
 from npu_bridge._unsupported import refuse
 
 from npu_formats.environment import TF2NPU_COLLECTIVES
+from npu_runtime.importers.tensorflow import device_calls
 
 _GRADIENT = "NpuHcomNone"
 _SUMMED = "NpuHcomAllReduce"
@@ -25,8 +25,8 @@ def collective(npu_op: str, inputs: Sequence[tf.Tensor], shape: Any, ranks: Sequ
         started = f"RANK_SIZE={os.environ.get('RANK_SIZE')}, but nobody has started the other ranks"
         refuse(npu_op, f"{started}: `tf2npu run --devices {max(ranks) + 1} SCRIPT` starts them all")
     gradient = _SUMMED if npu_op == "HcomAllReduce" else _GRADIENT
-    result = composite.call(npu_op, _only_on_device, list(inputs), gradient=gradient)[0]
-    composite.mark(result.op, npu_op, ranks=",".join(map(str, ranks)), **attributes)
+    result = device_calls.call(npu_op, _only_on_device, list(inputs), gradient=gradient)[0]
+    device_calls.mark(result.op, npu_op, ranks=",".join(map(str, ranks)), **attributes)
     result.set_shape(shape)
     return result
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import tensorflow as tf
 from hccl._groups import WORLD, group_size, members, world_rank
-from npu_bridge._ops.composite import mark
 from npu_bridge._unsupported import refused
 from npu_bridge.hccl import _several_ranks
+
+from npu_runtime.importers.tensorflow.device_calls import mark
 
 REDUCTIONS = ("min", "max", "prod", "sum")
 DTYPES = (tf.int8, tf.int16, tf.int32, tf.int64, tf.float16, tf.float32, tf.bfloat16)

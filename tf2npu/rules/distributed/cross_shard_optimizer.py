@@ -7,8 +7,9 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.tf_distribute import OPTIMIZERS, is_on
+from tf2npu.rules.facts.parentheses import is_atom
 from tf2npu.rules.facts.tpu_branches import is_for_tpu
-from tf2npu.scanner.sites import Call, is_atom
+from tf2npu.scanner.sites import Call
 
 _TF = Config(distributed="tf")
 

@@ -9,7 +9,6 @@ from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
-from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.sites import Call, Site
 
 # What does at once what the functions for Keras do, which run their op themselves.
@@ -73,7 +72,7 @@ def collectives(call: Call) -> None:
 
 
 def _n_positional(call: Call) -> int:
-    return len(positional_args(call))
+    return len(call.positional_args)
 
 
 def _is_reduced_otherwise(call: Call) -> bool:

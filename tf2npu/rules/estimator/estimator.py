@@ -6,7 +6,6 @@ import libcst as cst
 
 from tf2npu.frameworks.tensorflow1.estimator_names import CANNED, CONFIG_POSITION, ESTIMATOR, REMOVED, RUN_CONFIG, TPU_ESTIMATOR
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.rules.facts.sessions.estimator_plan import estimator_plan, parameter, removed_from_copy
 from tf2npu.rules.facts.sessions.wrapped_run_config import is_wrapped, number_of_self, wrap_run_config
 from tf2npu.scanner.sites import Call
@@ -112,7 +111,7 @@ def _wrap(call: Call, config: cst.Arg, left: str) -> None:
 
 def _name_fifth(call: Call) -> None:
     """The fifth parameter of NPUEstimator is another one, so a fifth positional gets its name."""
-    positionals = positional_args(call)
+    positionals = call.positional_args
     for arg, name in zip(positionals[4:], _ESTIMATOR_PARAMETERS[4:], strict=False):
         call.rename_keyword(arg, name)
 

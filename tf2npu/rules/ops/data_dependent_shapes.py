@@ -7,7 +7,6 @@ import re
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
-from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.rules.facts.written_code import called, can_be_repeated, given
 from tf2npu.scanner.sites import Call
 
@@ -78,7 +77,7 @@ def _code(call: Call, name: str) -> str:
         return _masked(call, tf)
     if name == "where" and (condition := given(call, "condition", 0)):
         return f"{tf}.where({condition}, x, {tf}.zeros_like(x))  # x: what is taken from these places"
-    if name == "image.non_max_suppression" and len(positional_args(call)) <= _MOST_BY_POSITION:
+    if name == "image.non_max_suppression" and len(call.positional_args) <= _MOST_BY_POSITION:
         padded = called(call, f"{tf}.image.non_max_suppression_padded").rstrip().removesuffix(")").rstrip().removesuffix(",")
         return f"selected, n_selected = {padded}, pad_to_max_output_size=True)" if padded else ""
     if name in _DENSE and can_be_repeated(call.value("sp_input", 0)):

@@ -8,8 +8,9 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.parentheses import is_atom
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.scanner.sites import Call, Site, is_atom
+from tf2npu.scanner.sites import Call, Site
 
 _WHY_LAYERS = "Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout."
 _SOURCE_LAYERS = "npu_bridge.estimator.npu.npu_convert_dropout"

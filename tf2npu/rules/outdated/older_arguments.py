@@ -10,7 +10,6 @@ import libcst.matchers as m
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.old_libraries import is_guarded
-from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call
 
@@ -63,7 +62,7 @@ def old_keyword(call: Call) -> None:
     """Renames or takes out arguments that 1.15 refuses."""
     if call.has_star_args or is_guarded(call):
         return
-    name, plain = call.name.removeprefix("tensorflow."), positional_args(call)
+    name, plain = call.name.removeprefix("tensorflow."), call.positional_args
     said, gone = [], []
     for old, new in KEYWORDS[name].items():
         arg = call.arg(old)

@@ -10,7 +10,6 @@ import libcst as cst
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.old_libraries import is_guarded
-from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.sites import Call, parameter_of
 
 SWAPPED = {
@@ -54,7 +53,7 @@ def swapped_labels(call: Call) -> None:
     """Names arguments where the old order shows in their types, and reports it where it shows in their names."""
     old = SWAPPED[call.name]
     at = next(n for n, name in enumerate(old) if name in ("labels", "targets"))
-    plain = positional_args(call)
+    plain = call.positional_args
     if call.has_star_args or len(plain) <= at or is_guarded(call):
         return None
     computed, labels = plain[at - 1].value, plain[at].value
@@ -104,7 +103,7 @@ def _are_labels(call: Call, node: cst.BaseExpression) -> bool:
 )
 def two_sizes(call: Call) -> None:
     """Makes one size of a height and a width, which came one by one before 0.11."""
-    plain = positional_args(call)
+    plain = call.positional_args
     if call.has_star_args or is_guarded(call):
         return
     if call.arg("new_height") is not None or call.arg("new_width") is not None:
@@ -172,7 +171,7 @@ def reversed_dimensions(call: Call) -> None:
 )
 def unnamed_split(call: Call) -> None:
     """Names arguments that 1.15 refuses without."""
-    plain = positional_args(call)
+    plain = call.positional_args
     if not plain or call.has_star_args or is_guarded(call):
         return
     for arg, name in zip(plain, ("axis", "num_split", "sp_input", "name"), strict=False):
@@ -191,7 +190,7 @@ def unnamed_split(call: Call) -> None:
 )
 def seed_of_dropout(call: Call) -> None:
     """Names the seed of a wrapper, in whose place a probability stands now."""
-    plain = positional_args(call)
+    plain = call.positional_args
     if call.has_star_args or len(plain) != _WITH_SEED or is_guarded(call):
         return
     value = plain[-1].value
@@ -217,7 +216,7 @@ _WITH_SEED = 4
 )
 def unnamed_svd(call: Call) -> None:
     """Says what an unnamed argument of a decomposition means in either release."""
-    if len(positional_args(call)) > 1 and not call.has_star_args:
+    if len(call.positional_args) > 1 and not call.has_star_args:
         call.info(
             "The second argument is full_matrices in TensorFlow 1.15 and was compute_uv before 1.0: write the name that is meant."
         )

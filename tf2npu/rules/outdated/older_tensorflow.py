@@ -13,7 +13,6 @@ from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.file_uses import uses
 from tf2npu.rules.facts.old_libraries import is_guarded
-from tf2npu.rules.facts.positional_args import positional_args
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
@@ -156,7 +155,7 @@ def old_order(call: Call) -> None:
     keywords = {arg.keyword.value: arg for arg in call.args if arg.keyword is not None}
     if not (_is_number_first(call) or keywords.keys() & old.keys() - _ORDERS[call.name].values()) or is_guarded(call):
         return
-    plain = positional_args(call)
+    plain = call.positional_args
     if any(arg.star for arg in call.args) or len(plain) > len(old) or keywords.keys() - {*old, "name"}:
         order = "tf.concat(values, axis)" if call.name.endswith("concat") else "tf.split(value, num_or_size_splits, axis)"
         return call.unsupported(f"These are the arguments of before TensorFlow 1.0; in 1.15: {order}.")
@@ -198,7 +197,7 @@ def _is_number_first(call: Call) -> bool:
 )
 def positional_losses(call: Call) -> None:
     """Names the labels and logits of losses: 1.15 refuses them without, so they are in the order of before 1.0, logits first."""
-    plain = positional_args(call)
+    plain = call.positional_args
     if not plain or plain[0].star or is_guarded(call):
         return None
     given = {arg.keyword.value for arg in call.args if arg.keyword is not None}

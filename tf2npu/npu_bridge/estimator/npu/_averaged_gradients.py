@@ -8,8 +8,9 @@ from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._ops.composite import set_attribute
 from npu_bridge.hccl import hccl_ops
+
+from npu_runtime.importers.tensorflow.device_calls import set_attribute
 
 _variable: ContextVar[str] = ContextVar("variable", default="")
 """The name of the variable whose gradient is being averaged; empty where a script averages tensors of its own."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import tensorflow as tf
-from npu_bridge._ops.composite import mark
+
+from npu_runtime.importers.tensorflow.device_calls import mark
 
 LOOP_VARIABLES = "npu_runconfig"
 COLLECTION = "npu_iterations_per_loop"

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import tensorflow as tf
-from npu_bridge._ops.composite import attribute
 from npu_bridge.estimator.npu.npu_config import NpuExecutePlacement
 from npu_bridge.estimator.npu.util import check_positive_integer
+
+from npu_runtime.importers.tensorflow.device_calls import attribute
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from npu_bridge._ops.composite import set_attribute
 from npu_bridge.estimator.npu._gradient_parts import (
     GradDivisionItem,
     add_grads_and_vars,
@@ -17,6 +16,8 @@ from npu_bridge.estimator.npu._gradient_parts import (
     get_gid_by_weight,
 )
 from npu_bridge.estimator.npu._iterations import IterationPerLoop, create_or_get_var, register_func, set_iteration_per_loop
+
+from npu_runtime.importers.tensorflow.device_calls import set_attribute
 
 __all__ = [
     "GradDivisionItem",

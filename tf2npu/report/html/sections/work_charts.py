@@ -7,7 +7,7 @@ from typing import Any
 from tf2npu.report.formats.render_context import View, page_name
 from tf2npu.report.html.page_types import Section
 from tf2npu.report.html.treemap import HEIGHT, WIDTH, Box, boxes, tree
-from tf2npu.report.work.projects import Bar, first_and_others, of_projects, of_rules, of_workflows
+from tf2npu.report.work.breakdown import Bar, first_and_others, of_projects, of_rules, of_workflows
 
 _RULES, _PROJECTS = 10, 20
 """Bars of a picture: what a person compares at a look; the rest is added up."""

@@ -1,0 +1,111 @@
+"""The graph of a function of eager code becomes ours: its arguments are fed, but for handles, which lead to variables and to what
+the host has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tensorflow.core.protobuf import config_pb2
+
+from npu_runtime.graph.ir import Node, Value
+from npu_runtime.graph.ops import DRIVEN_LOOP, HANDLES, HOST_RESOURCE, NOT_LOWERED
+from npu_runtime.graph.spec import Spec
+from npu_runtime.importers.tensorflow.devices import Devices
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.handles import Handle
+from npu_runtime.importers.tensorflow.lower_while import WHILES, variables
+from npu_runtime.importers.tensorflow.tensor_specs import import_spec
+
+ARGUMENTS = "arguments"
+"""Attribute of a driven loop: all values that its functions are given, handles as well."""
+_SOFT = config_pb2.ConfigProto(allow_soft_placement=True)
+"""The rule of eager code: a CPU stands for a device that there is not."""
+
+
+_LOOPS_OF_DATASETS = frozenset({"ScanDataset", "ReduceDataset"})
+_OF_DATASETS = re.compile(r".*(Dataset|Iterator).*")
+
+
+def why_no_program(func_graph: Any) -> str:
+    """The reason for which a function cannot be a program, "" for none: what it is given or returns cannot cross to the device.
+
+    Source: a list of tensors, which the forward function of a tape hands to the backward one, is no array of a device.
+    """
+    for tensor in func_graph.outputs:
+        if tensor.dtype.base_dtype.name in HANDLES:
+            return f"it returns a {tensor.dtype.base_dtype.name}, which cannot leave the device"
+    for tensor in func_graph.inputs:
+        is_list = tensor.dtype.base_dtype.name == "variant"
+        if is_list and not all(_OF_DATASETS.fullmatch(operation.type) for operation in tensor.consumers()):
+            return "it is given a list of tensors, which TensorFlow holds"
+    return ""
+
+
+def why_nothing_to_compute(func_graph: Any) -> str:
+    """The reason for which the device has nothing to do for a function.
+
+    Source: AutoGraph makes a loop over a dataset a function of tf.data (python/data/ops/dataset_autograph.py).
+    """
+    if any(operation.type in _LOOPS_OF_DATASETS for operation in func_graph.get_operations()):
+        return (
+            "its loop over a dataset is a function of the input pipeline, which runs on the host: loop outside of the "
+            "function, or inside with tf.range and next(iterator)"
+        )
+    return "nothing to compute"
+
+
+class FunctionImporter(GraphImporter):
+    """Follows the FuncGraph of one function, called with one set of variables.
+
+    variables: the handle by the name of the placeholder that stands for it in the graph.
+    """
+
+    def __init__(self, func_graph: Any, variables: Mapping[str, Handle]) -> None:
+        super().__init__(func_graph, Devices(_SOFT))
+        self._variables = variables
+        self._inputs = {tensor.op.name for tensor in func_graph.inputs if tensor.dtype.base_dtype.name in HANDLES}
+
+    def trainable(self) -> frozenset[str]:
+        """Names of the nodes of the variables that the program trains."""
+        watched = {id(variable.handle) for variable in self.tf_graph.trainable_variables}
+        found = {inner.op.name for outer, inner in self.tf_graph.captures if id(outer) in watched}
+        return frozenset(found & self._variables.keys())
+
+    def _add(self, operation: Any) -> None:
+        if operation.name in self._inputs:
+            self.graph.add(self._handle_node(operation))
+        else:
+            super()._add(operation)
+            self._drive(self.graph[operation.name])
+
+    def function(self, name: str) -> Any:
+        """The FuncGraph of a function that the graph calls."""
+        return self.tf_graph._get_function(name).graph
+
+    def _drive(self, node: Node) -> None:
+        """Let the session run a loop turn by turn that would go to the host for a node of its body, such as an iterator's next.
+
+        Its handles are the same in each turn; lists, which cannot be fetched, keep a loop where it is.
+        """
+        if node.op not in WHILES or NOT_LOWERED not in node.attrs:
+            return
+        changing = variables(self._inliner.load(node.attrs["body"]))
+        if not changing or any(node.outputs[i].dtype in HANDLES for i in changing):
+            return
+        for position, value in enumerate(node.inputs):
+            if node.outputs[position].dtype in HANDLES:
+                self._inliner.aliases[Value(node.name, position)] = value
+        node.op = DRIVEN_LOOP
+        node.attrs[ARGUMENTS] = tuple(node.inputs)
+        node.inputs = [value for value, spec in zip(node.inputs, node.outputs, strict=True) if spec.dtype not in HANDLES]
+
+    def _handle_node(self, operation: Any) -> Node:
+        """The maker of a handle: of a variable, or of what the host has."""
+        handle = self._variables.get(operation.name)
+        if handle is None:
+            return Node(operation.name, HOST_RESOURCE, outputs=[import_spec(operation.outputs[0])])
+        attrs = {"dtype": handle.dtype, "shape": handle.shape, "shared_name": handle.name, "container": ""}
+        return Node(operation.name, "VarHandleOp", attrs=attrs, outputs=[Spec(handle.shape, "resource")])

@@ -1,0 +1,84 @@
+"""Modules that scripts for TensorFlow 2.4 to 2.6 import, which 2.15 has elsewhere."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from tests.legs.tf2.api_programs import refusal, run
+
+TABLE = Path(__file__).parents[3] / "tf2npu" / "npu_device" / "_old_names" / "table.csv"
+IMPORTED = """
+from keras.utils import control_flow_util
+from keras.engine import base_layer, keras_tensor
+from keras.engine.training import Model
+from keras.layers.core import Dropout, Dense
+from keras.layers.recurrent import LSTMCell
+from keras.layers.merge import Concatenate
+from keras.optimizer_v2 import adam, optimizer_v2
+from keras.optimizer_v2.learning_rate_schedule import CosineDecay
+from keras.utils.np_utils import to_categorical
+from keras.utils.generic_utils import Progbar
+from tensorflow.python.training.tracking import base, data_structures, tracking, util
+from tensorflow.python.training.tracking.util import Checkpoint
+from tensorflow.python.keras.applications.resnet import ResNet50
+import tensorflow.python.distribute.distribution_strategy_context
+"""
+
+
+def test_scripts_find_what_they_import_and_it_is_what_is_there_today():
+    done = run(
+        IMPORTED
+        + """
+import keras.src.engine.base_layer
+from tensorflow.python.trackable import base as moved
+L = tf.keras.layers
+assert base_layer is keras.src.engine.base_layer and base is moved
+assert Model is tf.keras.Model and Dropout is L.Dropout and Dense is L.Dense
+assert LSTMCell is L.LSTMCell and Concatenate is L.Concatenate
+assert adam.Adam is tf.keras.optimizers.legacy.Adam and CosineDecay is tf.keras.optimizers.schedules.CosineDecay
+assert to_categorical is tf.keras.utils.to_categorical and Checkpoint is tf.train.Checkpoint
+assert control_flow_util.smart_cond(True, lambda: 1, lambda: 2) == 1 and ResNet50 is tf.keras.applications.ResNet50
+from tensorflow import keras as k
+print(tf.keras.__version__, k.__version__, base_layer.__name__, base_layer.__spec__.name)
+"""
+    )
+    assert done.stdout == "2.15.0 2.15.0 keras.src.engine.base_layer keras.src.engine.base_layer\n"
+    said = "keras.utils.control_flow_util is gone since this script was written; here it works, today it is keras.src.utils."
+    assert said in done.stderr
+
+
+def test_every_row_leads_to_a_module_and_names_what_2_15_lacks():
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = {row["old"]: row["new"].split() for row in csv.DictReader(file)}
+    assert list(rows) == sorted(rows) and len(rows) == 24
+    places = sorted({one for new in rows.values() for one in new})
+    run(f"import importlib\nfor place in {places}: importlib.import_module(place)")
+    source = f"""
+        import importlib.util
+        def is_there(name):
+            try: return importlib.util.find_spec(name) is not None
+            except ImportError: return False
+        print([name for name in {list(rows)} if is_there(name)])
+    """
+    done = run(source, before="import tensorflow\n")
+    assert done.stdout == "['keras', 'tensorflow.python.keras']\n"
+
+
+def test_a_module_that_no_release_had_is_still_missing():
+    for name in (
+        "keras.nothing",
+        "keras.src.nothing",
+        "keras.layers.core.nothing",
+        "tensorflow.python.training.tracking.nothing",
+    ):
+        assert refusal(f"import {name}") == f"ModuleNotFoundError: No module named '{name}'"
+
+
+def test_modules_of_2_15_are_loaded_as_before():
+    done = run("""
+        import keras.layers, keras.src.engine.training
+        from tensorflow.python.keras.engine import base_layer
+        print(base_layer.__spec__.loader.__class__.__name__, base_layer.__name__)
+    """)
+    assert done.stdout == "SourceFileLoader tensorflow.python.keras.engine.base_layer\n" and "is gone" not in done.stderr

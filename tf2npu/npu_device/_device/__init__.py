@@ -1,0 +1,1 @@
+"""The opened device: which one, its workers, and what its being the default changes in TensorFlow."""

@@ -1,0 +1,1 @@
+"""Scopes of operations, under the vendor's path."""
