@@ -220,6 +220,7 @@ loop-memory: $(STAMP)
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time
 	$(PYTHON) -m benchmarks.model_step_time
+	$(PYTHON) -m benchmarks.tensorflow2_step_time
 	$(PYTHON) -m benchmarks.overhead
 
 SEED ?= 1

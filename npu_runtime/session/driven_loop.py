@@ -19,6 +19,8 @@ class Program(Protocol):
 
     def compute(self, values: Sequence[np.ndarray], handles: Mapping[str, Any]) -> list[Any]: ...
 
+    def restart_generators(self) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -64,6 +66,11 @@ class DrivenLoop:
         while bool(self._condition.compute(state, for_condition)[0]):
             state = self._body.compute(state, for_body)
         return dict(zip(self._results, state, strict=True))
+
+    def restart_generators(self) -> None:
+        """Let stateful random operations begin anew."""
+        self._condition.restart_generators()
+        self._body.restart_generators()
 
     def close(self) -> None:
         """Give back what belongs to this loop alone."""

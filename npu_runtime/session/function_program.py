@@ -21,7 +21,6 @@ from npu_runtime.session.session_state import SessionState
 
 _MOVES_ONLY = SOURCES | VARIABLES | STRUCTURAL | {FEED, HOST_RESOURCE, "ReadVariableOp", "Identity", "IdentityN"}
 """Ops that compute nothing."""
-NOTHING_TO_COMPUTE = "nothing to compute"
 
 
 class FunctionProgram(ObservedSession):
@@ -57,16 +56,20 @@ class FunctionProgram(ObservedSession):
         self._loops: dict[str, DrivenLoop] = {}
         self._part(written_inputs(func_graph))
 
-    def why_not(self) -> str:
-        """The reason for which TensorFlow runs the function as a whole, "" for none."""
-        handles = [tensor.dtype.name for tensor in self._outputs if is_handle(tensor)]
-        if handles:
-            return f"it returns a {handles[0]}, which cannot leave the device"
+    def computes(self) -> bool:
+        """Whether the device has anything to do for the function."""
         if len(self._segments) > 1:
-            return ""
+            return True
         with self._state.lock:
             plan = self._current_plan(self._segments[0][1])
-        return "" if _computes(plan.main) else NOTHING_TO_COMPUTE
+        return _computes(plan.main)
+
+    def restart_generators(self) -> None:
+        """Let stateful random operations begin anew."""
+        for state in self._generators.values():
+            state.clear()
+        for loop in self._loops.values():
+            loop.restart_generators()
 
     def _leave_out_unread(self) -> None:
         """Feed only what is read: the shapes of the rest must not make another program."""

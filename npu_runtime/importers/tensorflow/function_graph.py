@@ -4,6 +4,7 @@ the host has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,38 @@ ARGUMENTS = "arguments"
 """Attribute of a driven loop: all values that its functions are given, handles as well."""
 _SOFT = config_pb2.ConfigProto(allow_soft_placement=True)
 """The rule of eager code: a CPU stands for a device that there is not."""
+
+
+_LOOPS_OF_DATASETS = frozenset({"ScanDataset", "ReduceDataset"})
+_OF_DATASETS = re.compile(r".*(Dataset|Iterator).*")
+
+
+def why_no_program(func_graph: Any) -> str:
+    """The reason for which a function cannot be a program, "" for none: what it is given or returns cannot cross to the device.
+
+    Source: a list of tensors, which the forward function of a tape hands to the backward one, is no array of a device.
+    """
+    for tensor in func_graph.outputs:
+        if tensor.dtype.base_dtype.name in HANDLES:
+            return f"it returns a {tensor.dtype.base_dtype.name}, which cannot leave the device"
+    for tensor in func_graph.inputs:
+        is_list = tensor.dtype.base_dtype.name == "variant"
+        if is_list and not all(_OF_DATASETS.fullmatch(operation.type) for operation in tensor.consumers()):
+            return "it is given a list of tensors, which TensorFlow holds"
+    return ""
+
+
+def why_nothing_to_compute(func_graph: Any) -> str:
+    """The reason for which the device has nothing to do for a function.
+
+    Source: AutoGraph makes a loop over a dataset a function of tf.data (python/data/ops/dataset_autograph.py).
+    """
+    if any(operation.type in _LOOPS_OF_DATASETS for operation in func_graph.get_operations()):
+        return (
+            "its loop over a dataset is a function of the input pipeline, which runs on the host: loop outside of the "
+            "function, or inside with tf.range and next(iterator)"
+        )
+    return "nothing to compute"
 
 
 class FunctionImporter(GraphImporter):

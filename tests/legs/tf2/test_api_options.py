@@ -20,7 +20,9 @@ def options(monkeypatch):
 def flat(options, **environment: str) -> dict[str, str]:
     from npu_device._options import device_options
 
-    return device_options.flat(options, environment)
+    handed = device_options.flat(options, environment)
+    assert handed.pop("hcom_parallel") == options.hcom_parallel.value  # the one that always is
+    return handed
 
 
 def said_when_opened(options, capsys, **environment: str) -> str:
@@ -43,10 +45,21 @@ def test_values_are_handed_as_text_by_the_names_of_the_session_options(options):
     options.experimental.graph_memory_optimize_config.recompute = "auto"
     options.experimental.logical_device_deploy_config.logical_device_id = "[0:0]"
     assert flat(options) == {
-        "precision_mode": "allow_mix_precision", "hcom_parallel": "0", "enable_exception_dump": "1", "recompute": "auto",
+        "precision_mode": "allow_mix_precision", "enable_exception_dump": "1", "recompute": "auto",
         "experimental_logical_device_cluster_deploy_mode": "LB", "experimental_logical_device_id": "[0:0]",
     }  # fmt: skip
     assert flat(options).keys() <= table().keys()
+
+
+def test_a_session_gets_values_of_the_types_that_it_reads(options):
+    from npu_device._options import device_options
+
+    options.dump_config.enable_dump_debug = True
+    options.graph_run_mode = 0
+    options.overflow_flag = 0
+    handed = device_options.of_session(options, {})
+    assert handed["hcom_parallel"] is True and handed["enable_dump"] is False and handed["enable_dump_debug"] is True
+    assert handed["graph_run_mode"] == 0 and handed["dump_mode"] == "output" and handed["overflow_flag"] == "0"
 
 
 def test_a_group_comes_with_its_other_defaults(options):
@@ -152,7 +165,7 @@ def test_options_are_read_by_open_once():
         device.as_default()
         print(handed)
     """)
-    assert done.stdout == "[{'precision_mode': 'force_fp16'}]\n"
+    assert done.stdout == "[{'precision_mode': 'force_fp16', 'hcom_parallel': True}]\n"
     assert (
         "the option precision_mode was set after npu_device.open(), which reads the options once: it has no effect" in done.stderr
     )

@@ -27,7 +27,7 @@ def install(options: Mapping[str, str]) -> FunctionSession:
         recording()  # begins here, where one is asked for
         prepare()
         session = _opened(options)
-        eager_operations.watch(session.residency)
+        eager_operations.watch(session.residency, session.restart_generators)
         function_calls.run_on(session)
         run_summary.begin(session)
         _session.append(session)
