@@ -28,6 +28,7 @@ class FunctionProgram(ObservedSession):
 
     func_graph: its FuncGraph.  variables: the variable behind each of its inputs, None for what is none.  residency: of the
     session.  state: of the session.  label: what the run log calls it.  place: "file:line" of its first call.
+    lists: positions of inputs, and of outputs, that are lists of tensors on the device.
     """
 
     def __init__(
@@ -38,16 +39,20 @@ class FunctionProgram(ObservedSession):
         state: SessionState,
         label: str,
         place: str = "",
+        lists: frozenset[int] = frozenset(),
     ) -> None:
         self._inputs, self._outputs = list(func_graph.inputs), list(func_graph.outputs)
         self._variables = {t.op.name: v for t, v in zip(self._inputs, variables, strict=True) if v is not None}
-        self._function_importer = FunctionImporter(func_graph, {name: v.handle for name, v in self._variables.items()}, place)
+        names = frozenset(self._inputs[i].op.name for i in lists)
+        self._function_importer = FunctionImporter(
+            func_graph, {name: v.handle for name, v in self._variables.items()}, place, names
+        )
         self._function_host = EagerHost(func_graph, self._function_importer.definition, self._renew)
         super().__init__(self._function_importer, self._function_host, state, label)
         self._residency, self._called_at = residency, place
-        self._fed = [i for i, tensor in enumerate(self._inputs) if not is_handle(tensor)]
-        self._handles = {tensor.op.name: i for i, tensor in enumerate(self._inputs) if is_handle(tensor)}
-        self._results = [tensor for tensor in self._outputs if not is_handle(tensor)]
+        self._fed = [i for i, tensor in enumerate(self._inputs) if i in lists or not is_handle(tensor)]
+        self._handles = {t.op.name: i for i, t in enumerate(self._inputs) if is_handle(t) and i not in lists}
+        self._results = [tensor for i, tensor in enumerate(self._outputs) if i in lists or not is_handle(tensor)]
         with state.lock:
             if self._importer.update():
                 self._place()
@@ -151,9 +156,11 @@ class FunctionProgram(ObservedSession):
             self._loops[name] = DrivenLoop(self._function_importer, name, self._variables, self._make)
         return self._loops[name]
 
-    def _make(self, func_graph: Any, variables: Sequence[ResidentVariable | None]) -> FunctionProgram:
+    def _make(
+        self, func_graph: Any, variables: Sequence[ResidentVariable | None], lists: frozenset[int]
+    ) -> FunctionProgram:  # fmt: skip
         label = f"{self.function}, loop: {func_graph.name}"
-        return FunctionProgram(func_graph, variables, self._residency, self._state, label, self._called_at)
+        return FunctionProgram(func_graph, variables, self._residency, self._state, label, self._called_at, lists)
 
     def _renew(self) -> None:
         """Bring what TensorFlow has newer to the device."""

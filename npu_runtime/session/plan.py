@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.device.variable import Variable
@@ -14,6 +17,7 @@ from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.control.tensor_list import TensorList
 from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.trace.run_log import ProgramRecord
 
@@ -96,3 +100,8 @@ def bytes_of_variables(variables: Mapping[Key, Variable], graph: Graph) -> int:
 def open_spec(spec: Spec) -> Spec:
     """A fed value may have any extent that its placeholder allows."""
     return Spec(spec.shape, spec.dtype)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of what is fed; of a list of tensors that of its handle, a scalar."""
+    return () if isinstance(value, TensorList) else np.shape(value)

@@ -60,6 +60,14 @@ def test_a_script_that_others_import_opens_the_npu_only_where_it_is_run() -> Non
     assert converted(texts, dialect="tf2") == texts
 
 
+def test_a_try_block_that_uses_tensorflow_is_no_block_of_imports() -> None:
+    """Such a block looks for a TPU; the NPU was opened behind it, and the strategy stood before."""
+    block = "try:\n    s = tf.distribute.get_strategy()\nexcept ValueError:\n    s = None\n"
+    imports = "try:\n    import json\nexcept ImportError:\n    json = None\n"
+    text = after(f"{HEAD}{imports}{block}for x in tf.data.Dataset.range(3):\n    print(x)\n")
+    assert f"    json = None\n{OPEN}{block}" in text
+
+
 @pytest.mark.parametrize("body", ["train()", "x = 1; train()"])
 def test_a_guard_in_one_line_is_opened_too(body: str) -> None:
     files = {"lib.py": f"{HEAD}def train():\n    pass\nif __name__ == '__main__': {body}\n", "main.py": "import lib\n"}

@@ -131,6 +131,13 @@ def test_options_of_other_releases_are_taken_and_said_once(options, capsys):
     assert flat(options)["auto_tune_mode"] == "GA"
 
 
+def test_an_option_of_an_older_release_is_refused_where_all_is_that_a_host_refuses(options, monkeypatch):
+    monkeypatch.setenv("TF2NPU_STRICT", "1")
+    with pytest.raises(ValueError, match=r"^NpuConfig has no option auto_tune_mode, all options \['graph_run_mode',"):
+        options.auto_tune_mode = "RL,GA"
+    assert flat(options) == {}
+
+
 def test_what_has_no_effect_is_said_when_the_device_is_opened(options, capsys):
     options.deterministic = 1
     options.memory_config.static_memory_policy = 2
