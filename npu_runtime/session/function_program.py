@@ -27,7 +27,7 @@ class FunctionProgram(ObservedSession):
     """Runs one function on the device.
 
     func_graph: its FuncGraph.  variables: the variable behind each of its inputs, None for what is none.  residency: of the
-    session.  state: of the session.  label: what the run log calls it.
+    session.  state: of the session.  label: what the run log calls it.  place: "file:line" of its first call.
     """
 
     def __init__(
@@ -37,13 +37,14 @@ class FunctionProgram(ObservedSession):
         residency: Residency,
         state: SessionState,
         label: str,
+        place: str = "",
     ) -> None:
         self._inputs, self._outputs = list(func_graph.inputs), list(func_graph.outputs)
         self._variables = {t.op.name: v for t, v in zip(self._inputs, variables, strict=True) if v is not None}
-        self._function_importer = FunctionImporter(func_graph, {name: v.handle for name, v in self._variables.items()})
+        self._function_importer = FunctionImporter(func_graph, {name: v.handle for name, v in self._variables.items()}, place)
         self._function_host = EagerHost(func_graph, self._function_importer.definition, self._renew)
         super().__init__(self._function_importer, self._function_host, state, label)
-        self._residency = residency
+        self._residency, self._called_at = residency, place
         self._fed = [i for i, tensor in enumerate(self._inputs) if not is_handle(tensor)]
         self._handles = {tensor.op.name: i for i, tensor in enumerate(self._inputs) if is_handle(tensor)}
         self._results = [tensor for tensor in self._outputs if not is_handle(tensor)]
@@ -151,7 +152,8 @@ class FunctionProgram(ObservedSession):
         return self._loops[name]
 
     def _make(self, func_graph: Any, variables: Sequence[ResidentVariable | None]) -> FunctionProgram:
-        return FunctionProgram(func_graph, variables, self._residency, self._state, f"{self.function}, loop: {func_graph.name}")
+        label = f"{self.function}, loop: {func_graph.name}"
+        return FunctionProgram(func_graph, variables, self._residency, self._state, label, self._called_at)
 
     def _renew(self) -> None:
         """Bring what TensorFlow has newer to the device."""

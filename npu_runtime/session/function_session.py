@@ -52,6 +52,11 @@ class FunctionSession:
         self.log = FunctionLog()
         self._programs: WeakKeyDictionary[Any, dict[Binding, Known]] = WeakKeyDictionary()
 
+    @property
+    def config(self) -> RuntimeConfig:
+        """The options of the session."""
+        return self._state.config
+
     def program(self, function: Any, arguments: Sequence[Any]) -> Known:
         """The program of a function for the variables that these arguments lead to, and why it is not to be used, if so.
 
@@ -76,7 +81,7 @@ class FunctionSession:
         if reason:
             self.log.met(label, reason)
             return Known(label, None, reason)
-        program = FunctionProgram(function.graph, variables, self.residency, self._state, label)
+        program = FunctionProgram(function.graph, variables, self.residency, self._state, label, line)
         reason = "" if program.computes() else why_nothing_to_compute(function.graph)
         self.log.met(label, reason)
         return Known(label, program, reason)

@@ -47,7 +47,6 @@ from npu_runtime.session.plan import Plan, Request, bytes_of_variables, note, op
 from npu_runtime.session.session_state import SessionState
 from npu_runtime.trace.run_log import ProgramRecord
 
-LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
 
@@ -90,7 +89,7 @@ class ObservedSession:
 
         Source: the adapter's iteration offload runs an op named IterationOp as often as its loop variables say.
         """
-        if not any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in request.targets):
+        if not request.is_looped:
             return 1
         variable = self._state.variables.get(("resource", LOOP_VARIABLE))
         return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
@@ -147,6 +146,7 @@ class ObservedSession:
             variable_bytes=loaded.variable_bytes, source_of=self._importer.source_of,
             memory_for=partial(self._memory_for, plan), turns=turns_of(runner.program) if runner.program.loops else {},
             is_issued=is_issued, loop_steps=loop_steps, choose=self._state.observers.choose,
+            trains_eagerly=bool(self.function) and plan.record.trains,
         )  # fmt: skip
 
     def _memory_for(self, plan: Plan, shapes: Extents) -> MemoryPlan:

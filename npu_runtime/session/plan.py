@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.device.variable import Variable
@@ -15,6 +16,8 @@ from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
 from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.trace.run_log import ProgramRecord
+
+LOOPED_OP = "IterationOp"
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,19 @@ class Request:
     """(replacement, replaced) tensors, as CallableOptions.tensor_connection."""
     ran: frozenset[str] = frozenset()
     """Names of nodes that ran before, in an earlier part of the same step."""
+
+    @cached_property
+    def is_looped(self) -> bool:
+        """Whether it asks for the op that runs a loop variable's number of steps."""
+        return any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in self.targets)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.fetches, self.targets, self.feeds, self.connections, self.ran))
+
+    def __hash__(self) -> int:
+        """Made once: functions of eager code have hundreds of targets, and each call looks its plan up."""
+        return self._hash
 
 
 @dataclass

@@ -14,9 +14,11 @@ from npu_runtime.graph.ir import Node, Value
 from npu_runtime.graph.ops import DRIVEN_LOOP, HANDLES, HOST_RESOURCE, NOT_LOWERED
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importers.tensorflow.devices import Devices
-from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.functions import Inliner
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter, import_operation
 from npu_runtime.importers.tensorflow.handles import Handle
 from npu_runtime.importers.tensorflow.lower_while import WHILES, variables
+from npu_runtime.importers.tensorflow.source_lines import users_line
 from npu_runtime.importers.tensorflow.tensor_specs import import_spec
 
 ARGUMENTS = "arguments"
@@ -60,12 +62,13 @@ def why_nothing_to_compute(func_graph: Any) -> str:
 class FunctionImporter(GraphImporter):
     """Follows the FuncGraph of one function, called with one set of variables.
 
-    variables: the handle by the name of the placeholder that stands for it in the graph.
+    variables: the handle by the name of the placeholder that stands for it in the graph.  place: "file:line" that called it
+    first, which stands for nodes without a line of their own, such as its inputs.
     """
 
-    def __init__(self, func_graph: Any, variables: Mapping[str, Handle]) -> None:
+    def __init__(self, func_graph: Any, variables: Mapping[str, Handle], place: str = "") -> None:
         super().__init__(func_graph, Devices(_SOFT))
-        self._variables = variables
+        self._variables, self._place = variables, place
         self._inputs = {tensor.op.name for tensor in func_graph.inputs if tensor.dtype.base_dtype.name in HANDLES}
 
     def trainable(self) -> frozenset[str]:
@@ -81,9 +84,17 @@ class FunctionImporter(GraphImporter):
             super()._add(operation)
             self._drive(self.graph[operation.name])
 
+    def source_of(self, name: str) -> str:
+        """See GraphImporter; of a node of an inner function the line that made it there, of what has none the first call's."""
+        origin = self._inliner.origins.get(name)
+        return (users_line(origin) if origin is not None else "") or super().source_of(name) or self._place
+
     def function(self, name: str) -> Any:
         """The FuncGraph of a function that the graph calls."""
         return self.tf_graph._get_function(name).graph
+
+    def _make_inliner(self) -> Inliner:
+        return Inliner(self.tf_graph, self.graph, import_operation, self.function)
 
     def _drive(self, node: Node) -> None:
         """Let the session run a loop turn by turn that would go to the host for a node of its body, such as an iterator's next.

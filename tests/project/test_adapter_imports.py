@@ -1,12 +1,13 @@
-"""Signs of a migrated script: its own import of npu_bridge, or that of a file that it imports."""
+"""Signs of a migrated script: its own import of npu_bridge or npu_device, or that of a file that it imports."""
 
 from pathlib import Path
 
 import pytest
 
-from tf2npu.frameworks.tensorflow1.bridge_imports import file_importing_bridge, imports_bridge
+from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE, DEVICE, adapter_of, imported_adapter
 
 MIGRATED = "import npu_bridge\n"
+MIGRATED_2 = "import tensorflow as tf\nimport npu_device as npu\n"
 
 
 def importer(folder: Path, script: str, **files: str) -> str:
@@ -15,8 +16,8 @@ def importer(folder: Path, script: str, **files: str) -> str:
         path = folder / (name.replace("__", "/") + ".py")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    found = file_importing_bridge(folder / "train.py", [folder])
-    return "" if found is None else found.relative_to(folder).as_posix()
+    found = imported_adapter(folder / "train.py", [folder])
+    return "" if found is None else found.importer.relative_to(folder).as_posix()
 
 
 @pytest.mark.parametrize(
@@ -52,9 +53,27 @@ def test_a_package_is_asked_by_its_init(tmp_path):
 
 def test_a_script_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(OSError):
-        file_importing_bridge(tmp_path / "absent.py", [tmp_path])
+        imported_adapter(tmp_path / "absent.py", [tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("script", "files", "adapter"),
+    [
+        (MIGRATED_2, {}, DEVICE),
+        ("from npu_device.compat.v1 import npu_init\n", {}, DEVICE),
+        ("import start\n", {"start": MIGRATED_2}, DEVICE),
+        (MIGRATED_2 + "import old\n", {"old": MIGRATED}, DEVICE),
+        (MIGRATED_2 + MIGRATED, {}, BRIDGE),
+        ("print 'Python 2'\nimport npu_device\n", {}, DEVICE),
+    ],
+)
+def test_the_nearest_file_tells_which_adapter_it_is(tmp_path, script, files, adapter):
+    importer(tmp_path, script, **files)
+    found = imported_adapter(tmp_path / "train.py", [tmp_path])
+    assert found is not None and found.adapter == adapter
 
 
 def test_cells_of_a_notebook():
-    assert imports_bridge(b'{"cells": [{"cell_type": "code", "source": ["import npu_bridge\\n"]}]}')
-    assert not imports_bridge(b'{"cells": [{"cell_type": "markdown", "source": ["then npu_bridge is imported"]}]}')
+    assert adapter_of(b'{"cells": [{"cell_type": "code", "source": ["import npu_bridge\\n"]}]}') == BRIDGE
+    assert adapter_of(b'{"cells": [{"cell_type": "code", "source": ["import npu_device as npu\\n"]}]}') == DEVICE
+    assert not adapter_of(b'{"cells": [{"cell_type": "markdown", "source": ["then npu_bridge is imported"]}]}')

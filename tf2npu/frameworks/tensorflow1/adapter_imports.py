@@ -1,4 +1,4 @@
-"""Whether a source imports npu_bridge, and which files of its own project it imports: told from the text, nothing is run."""
+"""The adapters that a source imports, and the files of its own project that it does: told from the text, nothing is run."""
 
 from __future__ import annotations
 
@@ -6,32 +6,59 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 
-BRIDGE = "npu_bridge"
-_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+npu_bridge\b", re.MULTILINE)
-_CELL = re.compile(rb'"[ ]*(?:from|import)[ ]+npu_bridge\b')
+BRIDGE, DEVICE = "npu_bridge", "npu_device"
+"""The adapters for TensorFlow 1 and 2. A source with both is one for TensorFlow 1: npu_bridge turns off what 2 adds."""
+ADAPTERS = (BRIDGE, DEVICE)
+_LINE = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(npu_bridge|npu_device)\b", re.MULTILINE)
+_CELL = re.compile(rb'"[ ]*(?:from|import)[ ]+(npu_bridge|npu_device)\b')
 """The same as a line of a notebook's cell, in its JSON."""
 _PYTHON2_LINE = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(.+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
 Imported = tuple[int, str, tuple[str, ...]]
 """Level of a relative import, else 0; the module; names taken from it."""
 
 
-def imports_bridge(source: bytes) -> bool:
-    """Whether a source, a notebook among them, has an import of npu_bridge itself."""
-    if BRIDGE.encode() not in source:
-        return False
+class ImportedAdapter(NamedTuple):
+    """An adapter, and the file that imports it."""
+
+    adapter: str
+    importer: Path
+
+
+def adapter_of(source: bytes) -> str:
+    """The adapter that a source, a notebook among them, imports itself, "" for none."""
+    if not any(adapter.encode() in source for adapter in ADAPTERS):
+        return ""
+    found = _roots(source)
+    return next((adapter for adapter in ADAPTERS if adapter in found), "")
+
+
+def _roots(source: bytes) -> set[str]:
+    """The top-level modules of imports, or those of them that are adapters."""
     if source.lstrip().startswith(b"{"):
-        return _CELL.search(source) is not None
+        return {name.decode() for name in _CELL.findall(source)}
     try:
-        return any(module.split(".")[0] == BRIDGE for level, module, _ in _of_tree(ast.parse(source)) if not level)
+        return {module.split(".")[0] for level, module, _ in _of_tree(ast.parse(source)) if not level}
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # of another Python
-        return _LINE.search(source) is not None
+        return {name.decode() for name in _LINE.findall(source)}
 
 
-def file_importing_bridge(script: Path, folders: Sequence[Path]) -> Path | None:
-    """The file that imports npu_bridge: the script, or one that it imports from these folders; None where none does.
+def imported_adapter(script: Path, folders: Sequence[Path]) -> ImportedAdapter | None:
+    """The adapter that a script imports, or the first file that it imports from these folders; None where none does.
+
+    Raises: OSError where the script itself cannot be read.
+    """
+    for path, text in files_of(script, folders):
+        if adapter := adapter_of(text):
+            return ImportedAdapter(adapter, path)
+    return None
+
+
+def files_of(script: Path, folders: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+    """The script and the files that it imports from these folders, those nearest to it first, with their texts.
 
     Raises: OSError where the script itself cannot be read.
     """
@@ -39,13 +66,11 @@ def file_importing_bridge(script: Path, folders: Sequence[Path]) -> Path | None:
     seen, waiting = {script.resolve()}, [(script, text)]
     while waiting:
         path, text = waiting.pop(0)
-        if imports_bridge(text):
-            return path
+        yield path, text
         for found in _imported_files(path, text, folders):
             if found.resolve() not in seen:
                 seen.add(found.resolve())
                 waiting += _read(found)
-    return None
 
 
 def _read(path: Path) -> list[tuple[Path, bytes]]:

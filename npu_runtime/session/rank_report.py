@@ -7,7 +7,7 @@ from typing import Any
 
 from npu_formats.environment import TF2NPU_COLLECTIVES
 from npu_runtime.collectives.rank_totals import tell_from
-from npu_runtime.session import run_log
+from npu_runtime.session.session_state import run_log
 
 
 def install() -> None:
