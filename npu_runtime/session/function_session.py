@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.config import RuntimeConfig
-from npu_runtime.device.variable import Variable
+from npu_runtime.device.variable import Container, Variable
 from npu_runtime.dtypes import ALL, to_numpy
 from npu_runtime.graph.ops import Key
 from npu_runtime.importers.tensorflow.eager_values import is_resource
@@ -50,6 +50,7 @@ class FunctionSession:
         self._state = SessionState.opened(config, partial(session_observers, recorder=None), place)
         self.residency = Residency(self._make_variable, self._drop_variable)
         self.log = FunctionLog()
+        self._unnamed = Container()
         self._programs: WeakKeyDictionary[Any, dict[Binding, Known]] = WeakKeyDictionary()
 
     @property
@@ -117,7 +118,8 @@ class FunctionSession:
     def _make_variable(self, handle: Handle) -> Variable | None:
         if handle.dtype not in ALL:
             return None
-        made = Variable(handle.title, to_numpy(handle.dtype), False, handle.shape, self._state.container)
+        container = self._unnamed if handle.is_anonymous else self._state.container
+        made = Variable(handle.title, to_numpy(handle.dtype), False, handle.shape, container)
         self._state.variables["resource", handle.name] = made
         return made
 

@@ -28,6 +28,11 @@ class Handle:
     dtype: str
     shape: tuple[int | None, ...] | None
 
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether only handles lead to it, and no container has it under a name."""
+        return self.name == self.title
+
 
 def read_handle(tensor: Any) -> Handle | None:
     """The handle of a variable; None for one of any other resource.  tensor: eager, of type resource.
