@@ -20,26 +20,17 @@ def test_a_page_for_each_workflow():
     assert sorted(re.findall(r"\]\((\w+)\.md\)", index)) == PAGES
 
 
-def follow(name: str, folder: Path) -> Reader:
+@pytest.mark.whole(but=("tutorial",))
+@pytest.mark.parametrize("name", [*(f"howto/{page}" for page in PAGES), "tutorial"])
+def test_a_page_does_what_it_says(name: str, tmp_path: Path):
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    reader = Reader(folder)
+    reader = Reader(tmp_path)
     for block in blocks(page):
         reader.follow(block)
     section = page.partition("## What is left to do\n")[2].partition("\n## ")[0]
     left = set(re.findall(r"^- \[(NPU\d+)\]", section, re.MULTILINE))
     assert reader.left[0] == left
     assert reader.left[-1] <= left
-    return reader
-
-
-def test_the_page_of_tensorflow_2_is_converted_as_it_says(tmp_path: Path):
-    assert follow("howto/tensorflow2", tmp_path).left == [{"NPU806"}, set()]
-
-
-@pytest.mark.whole(but=("tutorial",))
-@pytest.mark.parametrize("name", [*(f"howto/{page}" for page in PAGES if page != "tensorflow2"), "tutorial"])
-def test_a_page_does_what_it_says(name: str, tmp_path: Path):
-    reader = follow(name, tmp_path)
     run = reader.report()["run"]
     assert run["exit_code"] == 0 and run["device"].startswith("simulated Ascend")
     assert run["steps"] >= 100 and run["device_share"] > 0.99
