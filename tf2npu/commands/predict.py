@@ -20,7 +20,7 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import of_text
-from tf2npu.launch.subprocess import chips, converted_for, orderly_end, run_script
+from tf2npu.launch.subprocess import about_steps, chips, converted_for, orderly_end, run_script
 from tf2npu.prediction import as_text, comparison
 from tf2npu.prediction.arguments import processes_for
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
@@ -143,7 +143,7 @@ def _document(out: Path, script: Path, code: int, steps: int) -> Document | None
     """The document that the device wrote; None, after a message, where the script ended before that."""
     if not out.exists():
         reason = f"ended with exit code {code} before {steps} steps of its training graph ran on the device: no prediction"
-        click.echo(f"tf2npu predict: {visible(str(script))} {reason}", err=True)
+        click.echo(f"tf2npu predict: {visible(str(script))} {reason}{about_steps(script)}", err=True)
         return None
     try:
         made = prediction.load(read_at_most(out, MOST_REPORT_BYTES))

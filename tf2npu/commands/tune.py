@@ -16,7 +16,7 @@ from npu_formats.files.temporary import temporary_folder
 from npu_formats.vendor.tune_result import percent
 from tf2npu.commands.bank import require_bank
 from tf2npu.commands.tuning_table import FAILED, WIDTH, put
-from tf2npu.launch.subprocess import chips, converted_for, orderly_end, run_script
+from tf2npu.launch.subprocess import about_steps, chips, converted_for, orderly_end, run_script
 from tf2npu.refused_request import RefusedRequest
 
 _SHOWN = 30
@@ -50,7 +50,7 @@ def _document(out: Path, script: Path, code: int, steps: int) -> dict[str, Any] 
     """The results that the device wrote; None, after a message, where the script ended before that."""
     if not out.exists():
         reason = f"ended with exit code {code} before {steps} steps of its training graph ran on the device: not all is tuned"
-        click.echo(f"tf2npu tune: {visible(str(script))} {reason}", err=True)
+        click.echo(f"tf2npu tune: {visible(str(script))} {reason}{about_steps(script)}", err=True)
         return None
     try:
         found: dict[str, Any] = json.loads(read_at_most(out, MOST_REPORT_BYTES))

@@ -17,7 +17,7 @@ from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_
 from npu_formats.escape import visible, visible_lines
 from npu_formats.files.lock import Busy
 from npu_formats.session_options import launcher_options
-from tf2npu.launch.shims import loaded_hooks, shim_of
+from tf2npu.launch.shims import TENSORFLOW1, loaded_shim, shim_of
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.errors import NotAReport
@@ -78,6 +78,8 @@ def run_script(
     if problem:
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
+    if all_sessions and shim is not TENSORFLOW1:
+        print("tf2npu run: --all-sessions has no effect: a script for TensorFlow 2 has no sessions", file=sys.stderr)
     name = module or str(script)
     sys.argv[:] = [name, *argv]
     code = _run(name, module, strict, None)[0] if report is None else _run_recorded(name, module, strict, report)
@@ -113,10 +115,11 @@ def _run_recorded(name: str, module: str | None, strict: bool, report: Path) -> 
     marks.install()
     code, failure = _run(name, module, strict, marks)
     try:
-        hooks = loaded_hooks()
-        if hooks is None:
+        shim = loaded_shim()
+        if shim is None:
+            print(f"tf2npu run: the run is not put into {visible(str(report))}: nothing of it is the device's", file=sys.stderr)
             return code
-        made = write.record(hooks.run_document(), name, code, failure, project, marks)
+        made = write.record(shim.loaded_hooks().run_document(), name, code, failure, project, marks)
         if is_file:
             write.write(made, report)
         else:
@@ -224,9 +227,9 @@ def _ended(run: Callable[[], object]) -> tuple[int, Failure | None]:
 
 def _refuse_without_device() -> None:
     """End a strict run that succeeded on TensorFlow alone; the closing lines of the run log say why."""
-    hooks = loaded_hooks()
-    if hooks is not None and hooks.none_on_device():
-        sys.exit("tf2npu run: --strict: no session ran on the device")
+    shim = loaded_shim()
+    if shim is not None and shim.loaded_hooks().none_on_device():
+        sys.exit(f"tf2npu run: --strict: no {shim.unit} ran on the device")
 
 
 def _users_part(trace: TracebackType | None) -> TracebackType | None:

@@ -17,12 +17,17 @@ class Shim:
     """A package that stands for an adapter of the vendor's.
 
     settings: its module that says what is wrong with the launcher's options; the vendor's package has none of that name.
-    hooks: its module that knows what ran.
+    hooks: its module that knows what ran.  unit: of what runs on the device, in the words of messages.
     """
 
     package: str
     settings: str
     hooks: str
+    unit: str
+
+    def loaded_hooks(self) -> ModuleType:
+        """Its hooks, once it is prepared."""
+        return sys.modules[self.hooks]
 
     def prepare(self) -> str | None:
         """Import the shim, and say what is wrong with it or with the launcher's options; None for nothing."""
@@ -40,8 +45,8 @@ class Shim:
         return problem
 
 
-TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks")
-TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary")
+TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks", "session")
+TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary", "function")
 _BY_PACKAGE = {shim.package: shim for shim in (TENSORFLOW1, TENSORFLOW2)}
 
 
@@ -72,6 +77,6 @@ def _dialect(text: bytes) -> str:
     return dialect(gather_facts("script.py", text)) if mentions_relevant_module(text) else ""
 
 
-def loaded_hooks() -> ModuleType | None:
-    """The module of the shim in this process that knows what ran; npu_bridge's, too, where npu_device.compat.v1 loaded it."""
-    return next((sys.modules[shim.hooks] for shim in (TENSORFLOW1, TENSORFLOW2) if shim.hooks in sys.modules), None)
+def loaded_shim() -> Shim | None:
+    """The shim that knows what ran in this process: npu_bridge, too, where npu_device.compat.v1 loaded it."""
+    return next((shim for shim in (TENSORFLOW1, TENSORFLOW2) if shim.hooks in sys.modules), None)

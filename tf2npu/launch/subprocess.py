@@ -90,6 +90,11 @@ def require_tensorflow1(command: str, script: Path) -> None:
         )
 
 
+def about_steps(script: Path) -> str:
+    """The end of a message that no step was seen: what has to hold for a step of TensorFlow 2; "" for TensorFlow 1."""
+    return "" if shim_of(str(script)) is TENSORFLOW1 else "; a step is seen that is a call of a tf.function and changes variables"
+
+
 def _way_out(command: str, script: Path) -> str:
     """The commands to type for a project that is too large, as a message says them."""
     converted = f"OUT/{script.name}"

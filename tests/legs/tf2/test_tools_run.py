@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from tests.legs.tf2.tool_scripts import FIT, LOOP, line_of, python, script, tf2npu
+from tests import fork_server
+from tests.legs.tf2.tool_scripts import FIT, LOOP, environment, line_of, python, script, tf2npu
 from tf2npu.report.runs import record
 
 V2 = "import tensorflow as tf\nprint('eager', tf.executing_eagerly())\n"
@@ -55,7 +56,21 @@ def test_a_device_that_nobody_opens_is_told(tmp_path):
     path = script(tmp_path, LOOP.replace("{open}", "import npu_device\n"))
     ran = tf2npu("run", path)
     assert ran.returncode == 0 and "no function ran on the device: the script imports npu_device and does not" in ran.stderr
-    assert tf2npu("run", "--strict", path).returncode == 1
+    strict = tf2npu("run", "--strict", path)
+    assert strict.returncode == 1 and "--strict: no function ran on the device" in strict.stderr
+
+
+def test_modules_and_files_that_they_import_tell_too(tmp_path):
+    path = script(tmp_path, LOOP.replace("{open}", "import start\n"))
+    (tmp_path / "start.py").write_text("import npu_device as npu\nnpu.open().as_default()\n")
+    for words in ([path], ["-m", "train"]):
+        ran = fork_server.tf2npu(["run", *words], environment(), tmp_path)
+        assert ran.returncode == 0 and "step (" in ran.stderr and "5 calls" in ran.stderr, ran.stderr
+
+
+def test_sessions_are_not_asked_for(tmp_path):
+    ran = tf2npu("run", "--all-sessions", script(tmp_path, LOOP))
+    assert ran.returncode == 0 and "--all-sessions has no effect: a script for TensorFlow 2 has no sessions" in ran.stderr
 
 
 def test_a_script_that_was_not_converted_runs_on_tensorflow_and_says_what_to_do(tmp_path):
@@ -64,6 +79,8 @@ def test_a_script_that_was_not_converted_runs_on_tensorflow_and_says_what_to_do(
     assert (ours.returncode, ours.stdout) == (0, plain.stdout), ours.stderr
     assert "does not import npu_device: all of it ran on TensorFlow; convert it with `tf2npu convert`" in ours.stderr
     assert tf2npu("run", "--strict", path).returncode == 1
+    reported = tf2npu("run", "--report", tmp_path / "run.json", path)
+    assert reported.returncode == 0 and "the run is not put into" in reported.stderr and not (tmp_path / "run.json").exists()
 
 
 def test_the_run_goes_into_a_file_for_a_report(tmp_path):
