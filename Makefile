@@ -1,5 +1,5 @@
-# make demo    convert the four examples, train them on the simulated device, say where the report is
-# make test    all checks (about 18 minutes on two quiet cores); LEGS="core torch" or make test-torch: those of a front end (tests/legs.toml)
+# make demo    convert the six examples, train them on the simulated device, say where the report is
+# make test    all checks (about 18 minutes on two quiet cores); LEGS="core torch" or make test-tf2: those of a front end (tests/legs.toml)
 # make test-times where the processor time of make test goes, by kind and folder of tests
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
@@ -42,8 +42,8 @@ $(STAMP): pyproject.toml .ci/setup
 demo: $(STAMP)
 	$(PYTHON) -m benchmarks.demo demo-out
 
-# A leg is a front end with dependencies of its own (tests/legs.toml): make test LEGS="core torch", or make test-torch alone.
-LEGS ?= core
+# A leg is a front end that is tested in a pytest call of its own (tests/legs.toml): make test LEGS="core torch", or make test-tf2 alone.
+LEGS ?= core tf2
 test: $(LEGS:%=test-%)
 
 # All of it is run, whatever fails on the way. Installers wait for disks and networks, while lint wants a processor.
@@ -120,7 +120,7 @@ converter-suite: $(STAMP)
 
 # All that tests/how_many.py leaves out of make test (an hour and a half).
 whole: export TF2NPU_WHOLE_TESTS = 1
-whole: unit shim
+whole: unit shim test-tf2
 
 acceptance: $(STAMP) whole rank-checkpoints rank-training graphs networks conditions kernels fuzz soak suites precision faults comparing checks effort report-scale converter-everywhere
 	$(PYTHON) -m benchmarks.corpora $(CORPORA)
@@ -220,6 +220,7 @@ loop-memory: $(STAMP)
 bench: $(STAMP)
 	$(PYTHON) -m benchmarks.step_time
 	$(PYTHON) -m benchmarks.model_step_time
+	$(PYTHON) -m benchmarks.tensorflow2_step_time
 	$(PYTHON) -m benchmarks.overhead
 
 SEED ?= 1
@@ -233,6 +234,7 @@ fuzz-readers: $(STAMP)
 # How far TensorFlow is from itself; the parity tests take their tolerance from it.
 spreads: $(STAMP)
 	$(PYTHON) -m tests.e2e.record_spreads
+	$(PYTHON) -m tests.legs.tf2.record_spreads
 
 clean:
 	rm -rf $(VENV) .venv-converter-* demo-out build *.egg-info

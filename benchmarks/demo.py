@@ -1,4 +1,4 @@
-"""Converts the four examples, trains them on the simulated device and checks how well they learned.
+"""Converts the six examples, trains them on the simulated device and checks how well they learned.
 
 `make demo` runs it; what it makes stays in the folder that is named:
 
@@ -33,6 +33,8 @@ DEMONSTRATIONS = (
     Demonstration("alexnet_session/finetune.py", 0.90),
     Demonstration("keras_cnn/mnist_cnn.py", 0.90),
     Demonstration("transformer/run_classifier.py", 0.95),
+    Demonstration("keras_fit_tf2/train.py", 0.92),
+    Demonstration("custom_loop_tf2/train.py", 0.92),
 )
 
 

@@ -74,6 +74,6 @@ VARIABLES = (
         "tf2npu dump reference", "npu_bridge",
     ),
     Variable(TF2NPU_SERVER, "address", "of this rank's machine, as the rank table has it", "tf2npu run", "npu_runtime"),
-    Variable(TF2NPU_STRICT, "1", "what a real host refuses is refused here, too", "tf2npu run", "npu_bridge"),
+    Variable(TF2NPU_STRICT, "1", "what a real host refuses is refused here, too", "tf2npu run", "the shims"),
     Variable(TF2NPU_TUNE, _JSON, "out, the file for the document; steps, of a training program", "tf2npu tune", "npu_runtime"),
 )  # fmt: skip

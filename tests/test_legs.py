@@ -42,7 +42,9 @@ def test_a_leg_without_packages_of_its_own_runs_in_the_environment_of_the_projec
     assert called[-1][0] == str(ROOT / ".venv-torch" / "bin" / "python") and any("torch>=2.1" in words for words in called)
 
 
-@pytest.mark.parametrize(("words", "command"), [(("test",), "shim"), (("test-jax",), "legs.py run jax")])
+@pytest.mark.parametrize(
+    ("words", "command"), [(("test",), "shim"), (("test",), "legs.py run tf2"), (("test-jax",), "legs.py run jax")]
+)
 def test_make_knows_the_legs(words: tuple[str, ...], command: str) -> None:
     told = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert command in told

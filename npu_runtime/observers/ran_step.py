@@ -35,7 +35,8 @@ class RanStep(ProgramStep):
     memory: the plan of the step.  order: names of its nodes by position in that plan.  variable_bytes: of all variables of the
     session.  source_of: "file:line" of a node.  memory_for: the plan for other shapes.  turns: of loops, by name.  is_issued:
     whether the host issued it, and no loop on the device.  loop_steps: how many steps the loop on the device makes that it is
-    one of, 1 outside of any.  choose: what tuning has chosen for its tasks.
+    one of, 1 outside of any.  choose: what tuning has chosen for its tasks.  trains_eagerly: whether it is a function of eager
+    code that changes trainable variables, be it without operators of optimizers: those of Keras add and subtract.
     """
 
     memory: MemoryPlan
@@ -47,6 +48,7 @@ class RanStep(ProgramStep):
     is_issued: bool = True
     loop_steps: int = 1
     choose: Choose = untuned
+    trains_eagerly: bool = False
 
     @property
     def takes_from_queue(self) -> bool:

@@ -10,20 +10,22 @@ import numpy as np
 from npu_runtime.analysis.host_values import is_free_constant
 from npu_runtime.graph.ir import Value
 from npu_runtime.graph.ops import HANDLES
-from npu_runtime.importers.tensorflow.function_graph import ARGUMENTS, FunctionImporter
+from npu_runtime.importers.tensorflow.function_graph import ARGUMENTS, IS_VALUE, FunctionImporter
 from npu_runtime.importers.tensorflow.residency import ResidentVariable
 
 
 class Program(Protocol):
     """A function as a program, see FunctionProgram."""
 
-    def compute(self, values: Sequence[np.ndarray], handles: Mapping[str, Any]) -> list[Any]: ...
+    def compute(self, values: Sequence[Any], handles: Mapping[str, Any]) -> list[Any]: ...
+
+    def restart_generators(self) -> None: ...
 
     def close(self) -> None: ...
 
 
-Make = Callable[[Any, Sequence[ResidentVariable | None]], Program]
-"""make(func_graph, variables): a program, see FunctionProgram."""
+Make = Callable[[Any, Sequence[ResidentVariable | None], frozenset[int]], Program]
+"""make(func_graph, variables, lists): a program, see FunctionProgram."""
 
 
 class DrivenLoop:
@@ -37,7 +39,8 @@ class DrivenLoop:
     ) -> None:  # fmt: skip
         node = importer.graph[name]
         arguments: Sequence[Value] = node.attrs[ARGUMENTS]
-        is_handle = [spec.dtype in HANDLES for spec in node.outputs]
+        is_handle = [not one for one in node.attrs[IS_VALUE]]
+        self._lists = frozenset(i for i, spec in enumerate(node.outputs) if spec.dtype in HANDLES and not is_handle[i])
         self._values = [str(value) for value, one in zip(arguments, is_handle, strict=True) if not one]
         self._constants = {
             str(value): importer.graph.spec(value).value for value in arguments if is_free_constant(importer.graph[value.node])
@@ -53,19 +56,29 @@ class DrivenLoop:
     ) -> tuple[Program, dict[str, str]]:
         """A function of the loop, and for each of its handles the input of the outer function that it is."""
         handles = {t.op.name: name for t, name in zip(func_graph.inputs, given, strict=True) if name}
-        return make(func_graph, bound), handles
+        return make(func_graph, bound, self._lists), handles
 
     def run(self, known: Mapping[str, Any], handles: Mapping[str, Any]) -> dict[str, Any]:
         """All turns.  known: values of the outer function by name.  handles: eager ones by the names of its inputs."""
         known = {**self._constants, **known}
-        state = [np.asarray(known[name]) for name in self._values]
+        state = [_array(known[name]) for name in self._values]
         for_condition = {inner: handles[outer] for inner, outer in self._condition_handles.items()}
         for_body = {inner: handles[outer] for inner, outer in self._body_handles.items()}
         while bool(self._condition.compute(state, for_condition)[0]):
-            state = self._body.compute(state, for_body)
+            state = [_array(value) for value in self._body.compute(state, for_body)]
         return dict(zip(self._results, state, strict=True))
+
+    def restart_generators(self) -> None:
+        """Let stateful random operations begin anew."""
+        self._condition.restart_generators()
+        self._body.restart_generators()
 
     def close(self) -> None:
         """Give back what belongs to this loop alone."""
         self._condition.close()
         self._body.close()
+
+
+def _array(value: Any) -> Any:
+    """A fetched value to be fed again: a number as an array, a list of the device as it is."""
+    return np.asarray(value) if isinstance(value, np.generic) else value

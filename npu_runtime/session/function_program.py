@@ -21,14 +21,14 @@ from npu_runtime.session.session_state import SessionState
 
 _MOVES_ONLY = SOURCES | VARIABLES | STRUCTURAL | {FEED, HOST_RESOURCE, "ReadVariableOp", "Identity", "IdentityN"}
 """Ops that compute nothing."""
-NOTHING_TO_COMPUTE = "nothing to compute"
 
 
 class FunctionProgram(ObservedSession):
     """Runs one function on the device.
 
     func_graph: its FuncGraph.  variables: the variable behind each of its inputs, None for what is none.  residency: of the
-    session.  state: of the session.  label: what the run log calls it.
+    session.  state: of the session.  label: what the run log calls it.  place: "file:line" of its first call.
+    lists: positions of inputs, and of outputs, that are lists of tensors on the device.
     """
 
     def __init__(
@@ -38,16 +38,21 @@ class FunctionProgram(ObservedSession):
         residency: Residency,
         state: SessionState,
         label: str,
+        place: str = "",
+        lists: frozenset[int] = frozenset(),
     ) -> None:
         self._inputs, self._outputs = list(func_graph.inputs), list(func_graph.outputs)
         self._variables = {t.op.name: v for t, v in zip(self._inputs, variables, strict=True) if v is not None}
-        self._function_importer = FunctionImporter(func_graph, {name: v.handle for name, v in self._variables.items()})
+        names = frozenset(self._inputs[i].op.name for i in lists)
+        self._function_importer = FunctionImporter(
+            func_graph, {name: v.handle for name, v in self._variables.items()}, place, names
+        )
         self._function_host = EagerHost(func_graph, self._function_importer.definition, self._renew)
         super().__init__(self._function_importer, self._function_host, state, label)
-        self._residency = residency
-        self._fed = [i for i, tensor in enumerate(self._inputs) if not is_handle(tensor)]
-        self._handles = {tensor.op.name: i for i, tensor in enumerate(self._inputs) if is_handle(tensor)}
-        self._results = [tensor for tensor in self._outputs if not is_handle(tensor)]
+        self._residency, self._called_at = residency, place
+        self._fed = [i for i, tensor in enumerate(self._inputs) if i in lists or not is_handle(tensor)]
+        self._handles = {t.op.name: i for i, t in enumerate(self._inputs) if is_handle(t) and i not in lists}
+        self._results = [tensor for i, tensor in enumerate(self._outputs) if i in lists or not is_handle(tensor)]
         with state.lock:
             if self._importer.update():
                 self._place()
@@ -56,16 +61,20 @@ class FunctionProgram(ObservedSession):
         self._loops: dict[str, DrivenLoop] = {}
         self._part(written_inputs(func_graph))
 
-    def why_not(self) -> str:
-        """The reason for which TensorFlow runs the function as a whole, "" for none."""
-        handles = [tensor.dtype.name for tensor in self._outputs if is_handle(tensor)]
-        if handles:
-            return f"it returns a {handles[0]}, which cannot leave the device"
+    def computes(self) -> bool:
+        """Whether the device has anything to do for the function."""
         if len(self._segments) > 1:
-            return ""
+            return True
         with self._state.lock:
             plan = self._current_plan(self._segments[0][1])
-        return "" if _computes(plan.main) else NOTHING_TO_COMPUTE
+        return _computes(plan.main)
+
+    def restart_generators(self) -> None:
+        """Let stateful random operations begin anew."""
+        for state in self._generators.values():
+            state.clear()
+        for loop in self._loops.values():
+            loop.restart_generators()
 
     def _leave_out_unread(self) -> None:
         """Feed only what is read: the shapes of the rest must not make another program."""
@@ -147,8 +156,11 @@ class FunctionProgram(ObservedSession):
             self._loops[name] = DrivenLoop(self._function_importer, name, self._variables, self._make)
         return self._loops[name]
 
-    def _make(self, func_graph: Any, variables: Sequence[ResidentVariable | None]) -> FunctionProgram:
-        return FunctionProgram(func_graph, variables, self._residency, self._state, f"{self.function}, loop: {func_graph.name}")
+    def _make(
+        self, func_graph: Any, variables: Sequence[ResidentVariable | None], lists: frozenset[int]
+    ) -> FunctionProgram:  # fmt: skip
+        label = f"{self.function}, loop: {func_graph.name}"
+        return FunctionProgram(func_graph, variables, self._residency, self._state, label, self._called_at, lists)
 
     def _renew(self) -> None:
         """Bring what TensorFlow has newer to the device."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from npu_formats.user_frames import calling_line
@@ -14,6 +14,7 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import ALL, to_numpy
 from npu_runtime.graph.ops import Key
 from npu_runtime.importers.tensorflow.eager_values import is_resource
+from npu_runtime.importers.tensorflow.function_graph import why_no_program, why_nothing_to_compute
 from npu_runtime.importers.tensorflow.handles import Handle
 from npu_runtime.importers.tensorflow.residency import Residency, ResidentVariable
 from npu_runtime.session.device_session import session_observers
@@ -27,8 +28,16 @@ Binding = tuple[str, ...]
 """The names of the variables behind the inputs of a function, "" for an input that is none."""
 
 
-Known = tuple[FunctionProgram, str]
-"""A program, and the reason for which TensorFlow runs the function as a whole, "" where it does not."""
+class Known(NamedTuple):
+    """A function called with one set of variables.
+
+    label: what the run log calls it.  program: None where the function cannot be one.  why_not: the reason for which TensorFlow
+    runs it as a whole, "" where it does not.
+    """
+
+    label: str
+    program: FunctionProgram | None
+    why_not: str
 
 
 class FunctionSession:
@@ -42,6 +51,11 @@ class FunctionSession:
         self.residency = Residency(self._make_variable, self._drop_variable)
         self.log = FunctionLog()
         self._programs: WeakKeyDictionary[Any, dict[Binding, Known]] = WeakKeyDictionary()
+
+    @property
+    def config(self) -> RuntimeConfig:
+        """The options of the session."""
+        return self._state.config
 
     def program(self, function: Any, arguments: Sequence[Any]) -> Known:
         """The program of a function for the variables that these arguments lead to, and why it is not to be used, if so.
@@ -63,10 +77,24 @@ class FunctionSession:
     def _compile(self, function: Any, variables: Sequence[ResidentVariable | None]) -> Known:
         name, line = _INFERENCE.sub(r"\1", function.name.decode()), calling_line()
         label = f"{name} ({line})" if line else name
-        program = FunctionProgram(function.graph, variables, self.residency, self._state, label)
-        reason = program.why_not()
+        reason = why_no_program(function.graph)
+        if reason:
+            self.log.met(label, reason)
+            return Known(label, None, reason)
+        program = FunctionProgram(function.graph, variables, self.residency, self._state, label, line)
+        reason = "" if program.computes() else why_nothing_to_compute(function.graph)
         self.log.met(label, reason)
-        return program, reason
+        return Known(label, program, reason)
+
+    def restart_generators(self) -> None:
+        """Let stateful random operations begin anew, as those of TensorFlow do when its kernels are made anew."""
+        with self._state.lock:
+            for known in self._known():
+                known.restart_generators()
+
+    def _known(self) -> list[FunctionProgram]:
+        programs = [known.program for made in list(self._programs.values()) for known in made.values()]
+        return [program for program in programs if program is not None]
 
     def variable(self, tensor: Any) -> ResidentVariable | None:
         """The variable that an eager handle leads to, if a program has used it."""
@@ -74,8 +102,9 @@ class FunctionSession:
 
     def forget(self, function: Any) -> None:
         """Drop the programs of a function."""
-        for program, _ in self._programs.pop(function, {}).values():
-            program.close()
+        for known in self._programs.pop(function, {}).values():
+            if known.program is not None:
+                known.program.close()
 
     def close(self) -> None:
         """Bring all variables back to TensorFlow, and give back the device's memory."""
@@ -88,7 +117,7 @@ class FunctionSession:
     def _make_variable(self, handle: Handle) -> Variable | None:
         if handle.dtype not in ALL:
             return None
-        made = Variable(handle.name, to_numpy(handle.dtype), False, handle.shape, self._state.container)
+        made = Variable(handle.title, to_numpy(handle.dtype), False, handle.shape, self._state.container)
         self._state.variables["resource", handle.name] = made
         return made
 

@@ -43,11 +43,10 @@ from npu_runtime.observers.ran_step import ProgramStep, RanStep
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.session.host_calls import HostCalls
-from npu_runtime.session.plan import Plan, Request, bytes_of_variables, note, open_spec
+from npu_runtime.session.plan import Plan, Request, bytes_of_variables, note, open_spec, shape_of
 from npu_runtime.session.session_state import SessionState
 from npu_runtime.trace.run_log import ProgramRecord
 
-LOOPED_OP = "IterationOp"
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
 
 
@@ -90,7 +89,7 @@ class ObservedSession:
 
         Source: the adapter's iteration offload runs an op named IterationOp as often as its loop variables say.
         """
-        if not any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in request.targets):
+        if not request.is_looped:
             return 1
         variable = self._state.variables.get(("resource", LOOP_VARIABLE))
         return 1 + int(variable.read()) if variable is not None and variable.is_initialized else 1
@@ -132,7 +131,7 @@ class ObservedSession:
 
     def _program_step(self, plan: Plan, values: Sequence[np.ndarray]) -> ProgramStep:
         """A step for observers."""
-        shapes = tuple(np.shape(value) for value in values)
+        shapes = tuple(shape_of(value) for value in values)
         number = self._state.record.programs.index(plan.record) + 1
         program, name = (self._state.record.name, number, shapes), f"{self._state.record.name} run {number}"
         return ProgramStep(program, name, plan.main, shapes, self._placement, self._state.config)
@@ -147,6 +146,7 @@ class ObservedSession:
             variable_bytes=loaded.variable_bytes, source_of=self._importer.source_of,
             memory_for=partial(self._memory_for, plan), turns=turns_of(runner.program) if runner.program.loops else {},
             is_issued=is_issued, loop_steps=loop_steps, choose=self._state.observers.choose,
+            trains_eagerly=bool(self.function) and plan.record.trains,
         )  # fmt: skip
 
     def _memory_for(self, plan: Plan, shapes: Extents) -> MemoryPlan:
@@ -263,7 +263,7 @@ class ObservedSession:
         return Runner(program, self._state.arenas)
 
     def _runner_for(self, plan: Plan, feeds: Sequence[np.ndarray]) -> Runner:
-        shapes = tuple([np.shape(value) for value in feeds])
+        shapes = tuple([shape_of(value) for value in feeds])
         runner = plan.runners.get(shapes)
         if runner is None:
             with self._state.lock, without_collection(), self._state.observers.around_compilation():

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.device.variable import Variable
@@ -13,8 +17,11 @@ from npu_runtime.executor.run import Runner
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import VARIABLES, Key, variable_key
 from npu_runtime.graph.spec import Spec
+from npu_runtime.kernels.control.tensor_list import TensorList
 from npu_runtime.passes.schedule.assign_streams import describe
 from npu_runtime.trace.run_log import ProgramRecord
+
+LOOPED_OP = "IterationOp"
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,19 @@ class Request:
     """(replacement, replaced) tensors, as CallableOptions.tensor_connection."""
     ran: frozenset[str] = frozenset()
     """Names of nodes that ran before, in an earlier part of the same step."""
+
+    @cached_property
+    def is_looped(self) -> bool:
+        """Whether it asks for the op that runs a loop variable's number of steps."""
+        return any(name.rsplit("/", 1)[-1] == LOOPED_OP for name in self.targets)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.fetches, self.targets, self.feeds, self.connections, self.ran))
+
+    def __hash__(self) -> int:
+        """Made once: functions of eager code have hundreds of targets, and each call looks its plan up."""
+        return self._hash
 
 
 @dataclass
@@ -80,3 +100,8 @@ def bytes_of_variables(variables: Mapping[Key, Variable], graph: Graph) -> int:
 def open_spec(spec: Spec) -> Spec:
     """A fed value may have any extent that its placeholder allows."""
     return Spec(spec.shape, spec.dtype)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of what is fed; of a list of tensors that of its handle, a scalar."""
+    return () if isinstance(value, TensorList) else np.shape(value)

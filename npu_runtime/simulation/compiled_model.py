@@ -22,7 +22,8 @@ from npu_runtime.simulation.task_streams import streams_of
 _RANDOM = (GENERATE_MASK, "Random", "StatelessRandom", "TruncatedNormal", "StatelessTruncatedNormal", "ParameterizedTruncated")
 """Beginnings of the names of ops that draw a random number for each element."""
 SourceOf = Callable[[str], str]
-"""source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown."""
+"""source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown; of "", which stands for what no
+node of the user's is, such as a change of an input's format, the line that called the graph's function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,10 @@ class _Compiler:
 
     def described(self, task: LoweredTask, number: int, stream: int) -> DeviceTask:
         members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
-        sources = filter(None, map(self.source_of, task.head.members))
+        source = next(filter(None, map(self.source_of, (*task.head.members, ""))), "")
         cost = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip))
         return DeviceTask(
-            task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, next(sources, ""),
+            task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, source,
             tuple(map(_description, task.inputs)), tuple(map(_description, task.outputs)), any(op.is_dynamic for op in task.ops),
         )  # fmt: skip
 

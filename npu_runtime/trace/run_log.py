@@ -316,6 +316,7 @@ def _program_document(program: ProgramRecord) -> dict[str, Any]:
         "live_bytes": program.live_bytes,
         "variable_bytes": program.variable_bytes,
         "device_types": dict(sorted(program.device_types.items())),
+        **({"function": program.function} if program.function else {}),
     }
 
 

@@ -29,6 +29,8 @@ EXPECTED = {
         "modeling.py": ["    return npu_unary_ops.gelu(x)\n", "npu_ops.dropout(input_tensor, 1.0 - dropout_prob, seed=seed)"],
         "run_classifier.py": ["NPUEstimator(", "d.batch(batch_size=batch_size, drop_remainder=is_training)"],
     },
+    "keras_fit_tf2": {"train.py": ["import npu_device as npu\n", "npu.open().as_default()\n", "drop_remainder=True)"]},
+    "custom_loop_tf2": {"train.py": ["import npu_device as npu\n", "npu.open().as_default()\n", "drop_remainder=True)"]},
 }
 
 

@@ -60,6 +60,14 @@ def test_a_script_that_others_import_opens_the_npu_only_where_it_is_run() -> Non
     assert converted(texts, dialect="tf2") == texts
 
 
+def test_a_try_block_that_uses_tensorflow_is_no_block_of_imports() -> None:
+    """Such a block looks for a TPU; the NPU was opened behind it, and the strategy stood before."""
+    block = "try:\n    s = tf.distribute.get_strategy()\nexcept ValueError:\n    s = None\n"
+    imports = "try:\n    import json\nexcept ImportError:\n    json = None\n"
+    text = after(f"{HEAD}{imports}{block}for x in tf.data.Dataset.range(3):\n    print(x)\n")
+    assert f"    json = None\n{OPEN}{block}" in text
+
+
 @pytest.mark.parametrize("body", ["train()", "x = 1; train()"])
 def test_a_guard_in_one_line_is_opened_too(body: str) -> None:
     files = {"lib.py": f"{HEAD}def train():\n    pass\nif __name__ == '__main__': {body}\n", "main.py": "import lib\n"}
@@ -96,10 +104,7 @@ STEP = "@tf.function\ndef step(x):\n    opt.apply_gradients(zip(g(x), v))\n"
         ("for x in ds:\n    step(x)\n", True),
         ("for n, x in enumerate(ds.prefetch(1)):\n    step(x)\n", True),
         ("def train(data):\n    for x in data:\n        step(x)\ntrain(ds)\n", True),
-        (
-            "class A:\n    def run(self, d):\n        for x in d:\n            step(x)\n    def go(self):\n        self.run(ds)\n",
-            True,
-        ),
+        ("class A:\n    def r(self, d):\n        for x in d:\n            step(x)\n    def f(self):\n        self.r(ds)\n", True),
         ("def run(x):\n    strategy.run(step, args=(x,))\nfor x in ds:\n    run(x)\n", True),
         ("for x in ds:\n    print(x)\n", False),
         ("for x in ds:\n    step(x)\nfor x in ds:\n    print(x)\n", False),
@@ -119,3 +124,59 @@ def test_a_file_without_names_of_tensorflow_is_found_by_what_it_imports() -> Non
     }
     result = convert_file("main.py", files["main.py"].encode(), Config(), project_of(files))
     assert OPEN.encode() in (result.after or b"")
+
+
+FIT = (
+    "d = tf.data.Dataset.from_tensor_slices((x, y)).batch(8)\n"
+    "m = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])\n"
+    "m.compile('sgd', 'mse')\nm.fit(d, epochs=2)\n"
+)
+
+
+def ranks(text: str, **others: str) -> dict[str, str]:
+    """The conversion of a script for several ranks, beside other files."""
+    return converted({"train.py": f"{HEAD}{text}", **others}, dialect="tf2", distributed="tf")
+
+
+def test_all_of_a_fit_is_distributed() -> None:
+    text = ranks(FIT)["train.py"]
+    assert all(f"npu.distribute.{name}(" in text for name in ("broadcast", "shard_and_rebatch_dataset"))
+    assert "m.compile(npu.distribute.npu_distributed_keras_optimizer_wrapper('sgd'), 'mse')" in text
+    assert text.index(OPEN) < text.index("npu.distribute.shard") < text.index("npu.distribute.broadcast")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("input_shape=(4,)", "activation='relu'"),
+        ("m.fit(d, epochs=2)", "m.fit(x, y, epochs=2)"),
+        ("m.fit(d, epochs=2)", "m.fit(d, epochs=2)\nm.train_on_batch(x, y)"),
+        ("m.fit(d, epochs=2)", "m.fit(d, epochs=2)\no.apply_gradients(zip(t.gradient(l, m.trainable_variables), v))"),
+        ("m.compile('sgd', 'mse')", "m.compile(**kw)"),
+        ("m.compile('sgd', 'mse')", "m.compile(make(), 'mse')"),
+        (".batch(8)", ".batch(*size)"),
+        (".batch(8)", ".batch(8)  # tf2npu: ignore[NPU813]"),
+        ("d = tf.data", "data = tf.data"),
+        ("m.fit(d, epochs=2)", "m.fit(d, epochs=2)\nstrategy = tf.distribute.MirroredStrategy()\nstrategy.run(f)"),
+        ("m.fit(d, epochs=2)", "from tensorflow.distribute import MirroredStrategy as S\ns = S()\nm.fit(d, epochs=2)"),
+    ],
+)
+def test_what_cannot_be_distributed_whole_stays_for_one_npu(old: str, new: str) -> None:
+    assert FIT.count(old) == 1
+    text = f"{HEAD}{FIT.replace(old, new)}"
+    result = convert_source(text, "train.py", Config(dialect="tf2", distributed="tf"))
+    assert "npu.distribute" not in (result.after or b"").decode()
+    assert any(f.rule == "NPU813" and f.level is Level.MANUAL and f.message.startswith("Stays for one") for f in result.findings)
+
+
+def test_training_in_several_files_stays_for_one_npu_and_scripts_beside_each_other_do_not() -> None:
+    lib = {"lib.py": f"{HEAD}def data(x):\n    return tf.data.Dataset.from_tensor_slices(x).batch(8)\n"}
+    assert "npu.distribute" not in "".join(ranks(f"import lib\n{FIT}", **lib).values())
+    assert "npu.distribute" in ranks(FIT, **{"other.py": f"{HEAD}{FIT}"})["train.py"]
+
+
+def test_a_strategy_becomes_the_default_one_and_its_replicas_the_ranks() -> None:
+    text = ranks(f"s = tf.distribute.MirroredStrategy(['gpu:0'])\nn = 8 * s.num_replicas_in_sync\n{FIT.replace('(8)', '(n)')}")[
+        "train.py"
+    ]
+    assert "s = tf.distribute.get_strategy()\nn = 8 * npu.open().workers_num\n" in text

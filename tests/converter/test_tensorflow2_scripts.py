@@ -1,5 +1,6 @@
-"""Whole scripts and projects for TensorFlow 2 (tests/fixtures/convert/script2_*): what is converted runs where the original runs.
+"""Whole scripts and projects for TensorFlow 2: what is converted runs where the original runs.
 
+They are script2_*, and ranks2_* for several ranks, in tests/fixtures/convert.
 Converted scripts run with the stub of npu_device in tests/fixtures, on TensorFlow alone. That their conversion is as recorded,
 and a second one changes nothing, is asked of all golden conversions.
 """
@@ -16,14 +17,17 @@ from tests.how_many import some
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 STUB = FIXTURES / "npu_device_stub"
-ENTRIES = {"absl": "main.py", "augmentation": "train.py", "package": "tool/__main__.py", "project": "train.py"}
-"""The script of cases of several files, and of some more."""
-CASES = sorted(path.name for path in (FIXTURES / "convert").glob("script2_*"))
+ENTRIES = {
+    "script2_absl": "main.py", "script2_package": "tool/__main__.py", "script2_project": "train.py",
+    "ranks2_two_files": "train.py",
+}  # fmt: skip
+"""The scripts of cases of several files."""
+CASES = sorted(path.name for kind in ("script2", "ranks2") for path in (FIXTURES / "convert").glob(f"{kind}_*"))
 
 
 def entry_of(case: str, folder: str) -> Path:
     root = FIXTURES / "convert" / case / folder
-    name = ENTRIES.get(case.removeprefix("script2_"))
+    name = ENTRIES.get(case)
     (path,) = [root / name] if name else root.glob("*.py")
     return path
 

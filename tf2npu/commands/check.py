@@ -21,9 +21,10 @@ from npu_formats.whole_number import whole_number
 from tf2npu.accuracy_check import as_text, document, output
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
+from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE
 from tf2npu.launch.bisect_rules import least_rules
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
-from tf2npu.launch.subprocess import bridge_import, chips, converted_for, orderly_end
+from tf2npu.launch.subprocess import adapter_import, chips, converted_for, orderly_end, require_tensorflow1
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
@@ -78,9 +79,10 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
     for path in filter(None, (script, wanted.migrated)):
         if not path.is_file():
             raise RefusedRequest(f"{path}: no such file")
-    if imported := bridge_import(script):
+    require_tensorflow1("check", script)
+    if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
-    if wanted.migrated is not None and not bridge_import(wanted.migrated):
+    if wanted.migrated is not None and not adapter_import(wanted.migrated).startswith(BRIDGE):
         raise RefusedRequest(f"--migrated {wanted.migrated}: it does not import npu_bridge; without it {script} is converted")
     problem = merge.why_not(wanted.report) if wanted.report is not None else ""
     if problem:

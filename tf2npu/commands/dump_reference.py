@@ -16,7 +16,7 @@ from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import new_name, replacing
-from tf2npu.launch.subprocess import bridge_import, chips, orderly_end, run_script
+from tf2npu.launch.subprocess import adapter_import, chips, orderly_end, require_tensorflow1, run_script
 from tf2npu.refused_request import RefusedRequest
 
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
@@ -68,7 +68,8 @@ def _require_original(script: Path) -> None:
     """Raises: RefusedRequest for a script that is not there or has been migrated; what it does not import is not asked."""
     if not script.is_file():
         raise RefusedRequest(f"{script}: no such file")
-    if imported := bridge_import(script):
+    require_tensorflow1("dump reference", script)
+    if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the script as it was before it was migrated")
 
 

@@ -1,4 +1,4 @@
-"""The installed packages, the npu_bridge that a script would import and why, and what can run here. Imports none of it."""
+"""The installed packages, the adapters that a script would import and why, and what can run here. Imports none of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import click
 
 import tf2npu
 from npu_formats.session_options import launcher_options
+from tf2npu.frameworks.tensorflow1.adapter_imports import ADAPTERS
 from tf2npu.refused_request import RefusedRequest
 
 _PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim")
@@ -25,7 +26,12 @@ def lines() -> list[str]:
     found = [f"tf2npu {tf2npu.__version__} ({Path(tf2npu.__file__).parent})"]
     found.append(f"Python {platform.python_version()} ({sys.executable})")
     found += [f"{name}: {_version(name) or 'not installed'}" for name in _PACKAGES if name != "tensorflow" or _version(name)]
-    found += ["", *_npu_bridge_lines(), "", "convert, scan, report, rules: can run here"]
+    found += [
+        "",
+        *(line for package in ADAPTERS for line in _adapter_lines(package)),
+        "",
+        "convert, scan, report, rules: can run here",
+    ]
     reason = why_not_run("tf2npu run")
     found.append(f"run: {reason}" if reason else "run: can run here, on the simulated device")
     found.append(_npu_line())
@@ -37,11 +43,13 @@ def script_lines(script: Path) -> list[str]:
 
     Raises: RefusedRequest when the script cannot be read.
     """
-    from tf2npu.launch import preflight
+    from tf2npu.launch import preflight, preflight_tensorflow2
+    from tf2npu.launch.shims import TENSORFLOW1, shim_of
 
     options = _launcher_options()
     try:
-        return ["", *preflight.lines(script, options)]
+        is_first = shim_of(str(script)) is TENSORFLOW1
+        return ["", *(preflight if is_first else preflight_tensorflow2).lines(script, options)]
     except OSError as error:
         raise RefusedRequest(f"{script}: cannot be read: {error.strerror}") from None
     except (SyntaxError, UnicodeDecodeError, ValueError, RecursionError, MemoryError) as error:
@@ -98,15 +106,15 @@ def _version(package: str) -> str:
         return ""
 
 
-def _npu_bridge_lines() -> list[str]:
-    """Lines on the npu_bridge that `import npu_bridge` finds: sys.path's order decides, so each offer is named in that order."""
-    spec = importlib.util.find_spec("npu_bridge")
+def _adapter_lines(package: str) -> list[str]:
+    """Lines on the adapter that an import finds: sys.path's order decides, so each offer is named in that order."""
+    spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
-        return ["npu_bridge: none is found; install tf2npu properly (pip install tf2npu), or put the vendor's on PYTHONPATH"]
+        return [f"{package}: none is found; install tf2npu properly (pip install tf2npu), or put the vendor's on PYTHONPATH"]
     winner = Path(spec.origin).parent
     whose = "tf2npu's simulated one" if is_ours(winner) else "not tf2npu's: the vendor's adapter, or a folder of that name"
-    answer = [f"npu_bridge: {winner} ({whose})", f"  because {_why_first(winner)}"]
-    offers = [Path(entry or ".") / "npu_bridge" for entry in sys.path]
+    answer = [f"{package}: {winner} ({whose})", f"  because {_why_first(winner)}"]
+    offers = [Path(entry or ".") / package for entry in sys.path]
     others = [folder for folder in offers if (folder / "__init__.py").exists() and not _same(folder, winner)]
     answer += [f"  hidden by it: {folder}" for folder in dict.fromkeys(others)]
     if not is_ours(winner):
@@ -115,15 +123,16 @@ def _npu_bridge_lines() -> list[str]:
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether an npu_bridge folder belongs to this installation of tf2npu."""
+    """Whether the folder of an adapter belongs to this installation of tf2npu."""
     home = Path(tf2npu.__file__).resolve().parent
-    if _same(folder, home / "npu_bridge"):
+    if any(_same(folder, home / package) for package in ADAPTERS):
         return True  # editable installation
     try:
         files = metadata.files("tf2npu") or []
     except metadata.PackageNotFoundError:
         return False
-    return any(_same(Path(str(f.locate())).parent, folder) for f in files if str(f) == "npu_bridge/__init__.py")
+    own = [f"{package}/__init__.py" for package in ADAPTERS]
+    return any(_same(Path(str(f.locate())).parent, folder) for f in files if str(f) in own)
 
 
 def _why_first(winner: Path) -> str:

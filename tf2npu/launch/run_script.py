@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import runpy
@@ -18,6 +17,7 @@ from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_
 from npu_formats.escape import visible, visible_lines
 from npu_formats.files.lock import Busy
 from npu_formats.session_options import launcher_options
+from tf2npu.launch.shims import loaded_hooks, shim_of
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.errors import NotAReport
@@ -73,15 +73,25 @@ def run_script(
     except ValueError as error:
         print(f"tf2npu run: {visible_lines(str(error))}", file=sys.stderr)
         return USAGE
-    problem = _prepare()
+    shim = shim_of(write.script_of(module, script))
+    problem = shim.prepare() if shim is not None else None
     if problem:
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     name = module or str(script)
     sys.argv[:] = [name, *argv]
-    if report is None:
-        return _run(name, module, strict, None)[0]
-    return _run_recorded(name, module, strict, report)
+    code = _run(name, module, strict, None)[0] if report is None else _run_recorded(name, module, strict, report)
+    if shim is None:
+        print(f"tf2npu run: {visible(_left_alone(name))}", file=sys.stderr)
+        return code or int(strict)
+    return code
+
+
+def _left_alone(script: str) -> str:
+    return (
+        f"{script} is a script for TensorFlow 2 that does not import npu_device: all of it ran on TensorFlow; convert it with "
+        "`tf2npu convert`, and run what comes out"
+    )
 
 
 def _run(name: str, module: str | None, strict: bool, marks: StatementMarks | None) -> tuple[int, Failure | None]:
@@ -103,9 +113,10 @@ def _run_recorded(name: str, module: str | None, strict: bool, report: Path) -> 
     marks.install()
     code, failure = _run(name, module, strict, marks)
     try:
-        made = write.record(name, code, failure, project, marks)
-        if made is None:
+        hooks = loaded_hooks()
+        if hooks is None:
             return code
+        made = write.record(hooks.run_document(), name, code, failure, project, marks)
         if is_file:
             write.write(made, report)
         else:
@@ -168,17 +179,6 @@ def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, str
             os.environ[name] = "1"
 
 
-def _prepare() -> str | None:
-    """Import npu_bridge, which gives TensorFlow its TF1 meaning; say what is wrong with it or with the options."""
-    try:
-        npu_bridge = importlib.import_module("npu_bridge")
-    except ImportError as error:
-        return str(error)
-    if not hasattr(npu_bridge, "_tf1"):
-        return f"the npu_bridge of {npu_bridge.__file__} is the real one: run the script with python"
-    return importlib.import_module("npu_bridge._launch_settings").problem()
-
-
 def _run_file(path: str, marks: StatementMarks | None) -> None:
     """Run a file as ``__main__``; the module stays, so that threads and exit handlers find their names.
 
@@ -224,7 +224,7 @@ def _ended(run: Callable[[], object]) -> tuple[int, Failure | None]:
 
 def _refuse_without_device() -> None:
     """End a strict run that succeeded on TensorFlow alone; the closing lines of the run log say why."""
-    hooks = sys.modules.get("npu_bridge._session_hooks")
+    hooks = loaded_hooks()
     if hooks is not None and hooks.none_on_device():
         sys.exit("tf2npu run: --strict: no session ran on the device")
 

@@ -15,7 +15,8 @@ import click
 from npu_formats.device.chip import chip_names
 from npu_formats.escape import visible
 from tf2npu.config import ConfigError
-from tf2npu.launch.temporary_conversion import TemporaryConversion, bridge_importer, convert_for_run
+from tf2npu.launch.shims import TENSORFLOW1, shim_of
+from tf2npu.launch.temporary_conversion import TemporaryConversion, adapter_of_script, convert_for_run
 from tf2npu.prediction.arguments import chips_named
 from tf2npu.project.request import TooLarge, UsageProblem
 from tf2npu.ranks.process import AS_COMMAND
@@ -57,7 +58,7 @@ def chips(soc: str) -> tuple[str, ...]:
 def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversion | None:
     """The conversion of a script that is not migrated yet; None for one that is.  command: that asks.  Raises: RefusedRequest."""
     try:
-        if bridge_importer(script) is not None:
+        if adapter_of_script(script) is not None:
             return None
         converted = convert_for_run(script, folder)
     except TooLarge as error:
@@ -68,15 +69,25 @@ def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversi
     return converted
 
 
-def bridge_import(script: Path) -> str:
+def adapter_import(script: Path) -> str:
     """The import that makes a script a migrated one, as a message says it; "" for an original.  Raises: RefusedRequest."""
     try:
-        importer = bridge_importer(script)
+        found = adapter_of_script(script)
     except UsageProblem as error:
         raise RefusedRequest(str(error)) from None
-    if importer is None:
+    if found is None:
         return ""
-    return "npu_bridge" if importer == script else f"npu_bridge by {importer}"
+    return found.adapter if found.importer == script else f"{found.adapter} by {found.importer}"
+
+
+def require_tensorflow1(command: str, script: Path) -> None:
+    """Refuse a script for TensorFlow 2, for a command that looks at sessions.  command: that asks.  Raises: RefusedRequest."""
+    if shim_of(str(script)) is not TENSORFLOW1:
+        raise RefusedRequest(
+            f"{script} is a script for TensorFlow 2, which `tf2npu {command}` does not do yet: dump a run of the migrated script "
+            "with --option precision_mode=must_keep_origin_dtype and one in your mode, and see with `tf2npu compare` where they "
+            "part"
+        )
 
 
 def _way_out(command: str, script: Path) -> str:

@@ -19,7 +19,7 @@ from npu_formats.files.state_folder import remove_tree_state
 from npu_formats.whole_number import whole_number
 from tf2npu.config import load_config
 from tf2npu.findings import FileResult, Status
-from tf2npu.frameworks.tensorflow1.bridge_imports import file_importing_bridge
+from tf2npu.frameworks.tensorflow1.adapter_imports import ImportedAdapter, imported_adapter
 from tf2npu.project.conversion import Conversion, convert_project
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.workers import default_jobs
@@ -104,16 +104,21 @@ def project_root(script: Path) -> Path:
     return folder
 
 
-def bridge_importer(script: Path) -> Path | None:
-    """The file that makes a script a migrated one: itself, or an import of it that imports npu_bridge; None where none does.
+def adapter_of_script(script: Path) -> ImportedAdapter | None:
+    """The adapter that makes a script a migrated one, imported by itself or by an import of it; None where none is.
 
     Nothing else decides: an output of ours may lie beside the script, and so may somebody's script for an NPU.
     Raises: UsageProblem for a script that cannot be read.
     """
     try:
-        return file_importing_bridge(script, list(dict.fromkeys([real_path(script).parent, project_root(script)])))
+        return imported_adapter(script, folders_of(script))
     except OSError as error:
         raise UsageProblem(f"{script}: cannot be read: {error.strerror or error}") from None
+
+
+def folders_of(script: Path) -> list[Path]:
+    """The folders from which a script imports files of its project."""
+    return list(dict.fromkeys([real_path(script).parent, project_root(script)]))
 
 
 def convert_for_run(script: Path, folder: Path, without: Collection[str] = ()) -> TemporaryConversion:

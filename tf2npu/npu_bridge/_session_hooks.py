@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from hccl import _groups as hccl_groups
 from hccl.split.api import splits
-from npu_bridge import _check, _debug_dump, _options, _rank_report, _session_reset
+from npu_bridge import _check, _debug_dump, _options, _session_reset
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
 from npu_bridge._method_patches import replace_methods, restore_methods
@@ -34,7 +34,7 @@ from npu_runtime.errors import DeviceError
 from npu_runtime.importers.tensorflow.functions import MARK
 from npu_runtime.importers.tensorflow.host import HOST_SIDE_MARK
 from npu_runtime.observers.prediction.collector import prepare
-from npu_runtime.session import DeviceSession, Request, run_log
+from npu_runtime.session import DeviceSession, Request, rank_report, run_log
 from npu_runtime.trace.evidence import document as evidence
 from npu_runtime.trace.timeline import recording
 
@@ -65,7 +65,7 @@ def install() -> None:
     atexit.register(_print_log)
     recording()  # begins here, where one is asked for
     prepare()
-    _rank_report.install()
+    rank_report.install()
     _session_reset.install()
     replace_methods(tf_session.BaseSession, _REPLACEMENTS, _original)
 
@@ -133,7 +133,7 @@ def run_document() -> dict[str, Any]:
     ignored = [{"option": name, "effect": effect} for name, effect in sorted(_options.ignored.items())]
     places = sorted(getattr(session, _CREATED, "") for session in _open_sessions)
     left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}
-    ranks, log, kept = _rank_report.ranks(), run_log(), recording()
+    ranks, log, kept = rank_report.ranks(), run_log(), recording()
     told = {} if kept is None else {**evidence(log), "timeline": kept.document()}
     return {**log.document(), "options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {}), **told}
 

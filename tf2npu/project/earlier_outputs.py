@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_in
-from tf2npu.frameworks.tensorflow1.bridge_imports import imports_bridge
+from tf2npu.frameworks.tensorflow1.adapter_imports import adapter_of
 from tf2npu.project.manifest import recorded_paths
 from tf2npu.project.walk import Entry, Kind, Tree
 
@@ -41,7 +41,7 @@ def _is_source(entry: Entry) -> bool:
 
 def _is_migrated(tree: Tree, entry: Entry) -> bool:
     try:
-        return imports_bridge(read_in(tree.files, entry.path, MOST_SOURCE_BYTES))
+        return bool(adapter_of(read_in(tree.files, entry.path, MOST_SOURCE_BYTES)))
     except OSError:
         return False
 

@@ -6,6 +6,7 @@ Its places name files relative to one folder, the project's, so that nothing of 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -22,6 +23,9 @@ from tf2npu.runs.stale_files import digests, loaded, root_of, sources
 _OF_EVIDENCE = ("device_lines", "host_lines", "input_lines")
 _WITH_APIS = ("device_lines", "host_lines", "session_lines")
 """Evidence of nodes and sessions, which a report tells of APIs, too."""
+
+_PLACE = re.compile(r" \((.+:\d+)\)")
+"""The place in the name of a function of eager code."""
 
 
 class Project:
@@ -83,12 +87,15 @@ def short(line: str) -> str:
     return os.path.basename(line) if relative.startswith(os.pardir) else relative
 
 
-def record(script: str, exit_code: int, failure: Failure | None, project: Project, marks: StatementMarks) -> RunRecord | None:
-    """The record of what this process ran; None where npu_bridge was never imported.  Raises: NotAReport."""
-    hooks = sys.modules.get("npu_bridge._session_hooks")
-    if hooks is None:
-        return None
-    told = hooks.run_document()
+def short_label(function: str) -> str:
+    """The name of a function, "step (FILE:LINE)", without folders of this computer."""
+    return _PLACE.sub(lambda found: f" ({short(found[1])})", function)
+
+
+def record(
+    told: dict[str, Any], script: str, exit_code: int, failure: Failure | None, project: Project, marks: StatementMarks
+) -> RunRecord:  # fmt: skip
+    """The record of what this process ran, as the shim's hooks told it.  Raises: NotAReport."""
     evidence = _evidence(told, failure, project, marks)
     for kind in ("sessions_left_open", "sessions_on_tensorflow"):
         told[kind] = [short(line) for line in told[kind]]
@@ -96,6 +103,11 @@ def record(script: str, exit_code: int, failure: Failure | None, project: Projec
         change["places"] = [short(line) for line in change["places"]]
     for session in told["sessions"]:
         session["place"] = short(session["place"])
+        for kind in session["runs"]:
+            if "function" in kind:
+                kind["function"] = short_label(kind["function"])
+    for function in (*told.get("functions", ()), *told.get("functions_on_tensorflow", ())):
+        function["name"] = short_label(function["name"])
     if failure is not None:
         told["failure"] = _failure(failure)
     run = {"script": script, "exit_code": exit_code, **told, "files": project.read()}

@@ -8,7 +8,7 @@ the gradient of a function of TensorFlow 1 becomes nodes too (`symbolic_gradient
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from npu_runtime.graph.ops import HANDLES, NOT_LOWERED
 from npu_runtime.graph.spec import Spec
 from npu_runtime.importers.tensorflow import lower_if, lower_while, symbolic_gradients
 from npu_runtime.importers.tensorflow.inline_call import MARK, Expansion, inner_name
+from npu_runtime.importers.tensorflow.traced_graph import TracedGraph, refine_shapes, traced_by
 from npu_runtime.kernels.base import all_kernels
 from npu_runtime.passes.place.placement import reason_for_host
 
@@ -47,14 +48,18 @@ def device_op(node: Node) -> str | None:
 class Inliner:
     """Expands calls of one user graph.
 
-    graph: ours, as imported so far.  definitions: NodeDefs of the nodes made, for those that run on the host.  aliases: what
-    stands for each output of an expanded call.  has_control_flow: whether the graph has loops or conditionals of TensorFlow 1,
-    in which a call may lie.
+    graph: ours, as imported so far.  traced_graph: the graph that a function was traced into, by its name, None where the
+    function alone counts.  definitions: NodeDefs of the nodes made, for those that run on the host.  origins: the operations
+    of traced graphs that nodes were made of, which know their lines.  aliases: what stands for each output of an expanded
+    call.  has_control_flow: whether the graph has loops or conditionals of TensorFlow 1, in which a call may lie.
     """
 
-    def __init__(self, tf_graph: Any, graph: Graph, import_operation: ImportOperation) -> None:
-        self._tf_graph, self._graph, self._import = tf_graph, graph, import_operation
+    def __init__(
+        self, tf_graph: Any, graph: Graph, import_operation: ImportOperation, traced_graph: TracedGraph = lambda name: None
+    ) -> None:  # fmt: skip
+        self._tf_graph, self._graph, self._import, self._traced_graph = tf_graph, graph, import_operation, traced_graph
         self.definitions: dict[str, node_def_pb2.NodeDef] = {}
+        self.origins: dict[str, Any] = {}
         self.aliases: dict[Value, Value] = {}
         self.has_control_flow = False
         self._made: dict[str, Node] = {}
@@ -126,14 +131,20 @@ class Inliner:
         definition = self._tf_graph._get_function(name).definition
         shapes = None if specs is None else [tensor_shape.TensorShape(_shape_for_tensorflow(spec)) for spec in specs]
         with self._tf_graph.as_default():
-            return function_def_to_graph.function_def_to_graph(definition, input_shapes=shapes)
+            body = function_def_to_graph.function_def_to_graph(definition, input_shapes=shapes)
+        traced = self._traced_graph(name)
+        if traced is not None:
+            refine_shapes(body, traced)
+        return body
 
     def inline(self, body: Any, call: Node, prefix: str, arguments: Sequence[Value], waits: Sequence[str], depth: int) -> Inlined:
         """The nodes of a body under long names.  waits: what sources, effects and calls inside wait for.
 
         Source: of what nobody reads, TensorFlow runs what the function lists as control outputs and nothing else.
         """
-        inside = _Names(call, prefix, {t.op.name: value for t, value in zip(body.inputs, arguments, strict=True)})
+        inside = _Names(
+            call, prefix, {t.op.name: value for t, value in zip(body.inputs, arguments, strict=True)}, traced_by(body)
+        )
         made: list[Node] = []
         for operation in body.get_operations():
             if operation.name not in inside.arguments:
@@ -146,6 +157,8 @@ class Inliner:
         node = self._import(operation)
         name = inside.name(node.name)
         self.register(replace(node, name=name), operation.node_def)
+        if operation.name in inside.traced:
+            self.origins[name] = inside.traced[operation.name]
         node = self._made[name]
         node.op = device_op(node) or node.op
         node.inputs = [self.resolve(inside.value(value)) for value in node.inputs]
@@ -185,10 +198,10 @@ def _call(expansion: Expansion) -> None:
 
 
 class _Names:
-    """The names in the outer graph for those inside a body."""
+    """The names in the outer graph for those inside a body.  traced: operations that the body was made of, by its names."""
 
-    def __init__(self, call: Node, prefix: str, arguments: dict[str, Value]) -> None:
-        self._call, self._prefix, self.arguments = call, prefix, arguments
+    def __init__(self, call: Node, prefix: str, arguments: dict[str, Value], traced: Mapping[str, Any]) -> None:
+        self._call, self._prefix, self.arguments, self.traced = call, prefix, arguments, traced
 
     def name(self, name: str) -> str:
         return inner_name(self._call, f"{self._prefix}{name}")

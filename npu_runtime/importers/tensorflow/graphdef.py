@@ -39,7 +39,10 @@ class GraphImporter:
         self.graph = Graph()
         self._devices = devices or Devices(None)
         self.version = -1
-        self._inliner = Inliner(tf_graph, self.graph, import_operation)
+        self._inliner = self._make_inliner()
+
+    def _make_inliner(self) -> Inliner:
+        return Inliner(self.tf_graph, self.graph, import_operation)
 
     def is_behind(self) -> bool:
         """Whether the user's graph has grown since the last update."""

@@ -17,9 +17,14 @@ _ANONYMOUS = "Anonymous"
 
 @dataclass(frozen=True)
 class Handle:
-    """A variable's handle.  name: of the variable, which no other in the process has, nor had.  shape: as declared; None: any."""
+    """A variable's handle.
+
+    name: of the variable, which no other in the process has, nor had.  title: what TensorFlow's messages call it.  shape: as
+    declared; None: any.
+    """
 
     name: str
+    title: str
     dtype: str
     shape: tuple[int | None, ...] | None
 
@@ -36,7 +41,7 @@ def read_handle(tensor: Any) -> Handle | None:
         return None
     dtype = tf.as_dtype(int(value["dtype"])).name
     container = "" if found["container"] == _ANONYMOUS else f"{found['container']}:"
-    return Handle(container + found["name"], dtype, _shape(value["shape"]))
+    return Handle(container + found["name"], found["name"], dtype, _shape(value["shape"]))
 
 
 def _shape(text: str) -> tuple[int | None, ...] | None:

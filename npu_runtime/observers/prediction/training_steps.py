@@ -65,7 +65,7 @@ class TrainingSteps:
 
         Raises: SystemExit behind the last one, in every thread that runs another.
         """
-        if not is_training(step.graph):
+        if not (is_training(step.graph) or step.trains_eagerly):
             return
         with self._lock:  # whoever ends here meanwhile waits until the document is there
             met = self._met[step.name]

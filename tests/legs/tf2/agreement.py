@@ -18,7 +18,7 @@ FILES = [path.stem for path in sorted(CASES.glob("*.py")) if "@case" in path.rea
 
 @functools.cache
 def plain(file: str) -> Said:
-    """What TensorFlow gives, computed once for all tests of a process."""
+    """The outcomes on TensorFlow, computed once for all tests of a process."""
     return said_by("run_cases.py", sides.PLAIN, file)
 
 

@@ -1,6 +1,6 @@
 """Runs the cases of a file of cases/ in one process:   run_cases.py SIDE FILE [CASE...]
 
-What is printed are lines of JSON: a case with the list of its numbers and strings, or with the type and the lines of its error.
+It prints lines of JSON: a case with the list of its numbers and strings, or with the type and the lines of its error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main(side: str, file: str, wanted: list[str]) -> None:
 
 
 def outcome(function: Callable[[], Any]) -> dict[str, Any]:
-    """What a case gives, from the same seeds."""
+    """The result of a case, from the same seeds, or its error."""
     tf.keras.utils.set_random_seed(SEED)
     try:
         return {"gives": plain(function())}

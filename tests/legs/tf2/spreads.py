@@ -37,6 +37,11 @@ def _relative(ours: np.ndarray, theirs: np.ndarray) -> float:
     return float(np.abs(ours - theirs).max(initial=0) / largest)
 
 
+def recorded() -> list[str]:
+    """The networks, which all have a record."""
+    return sorted(json.loads(FIXTURE.read_text(encoding="utf-8"))["networks"])
+
+
 def allowed(network: str) -> Apart:
     """One a step and an array. A step is allowed what those before it were, as differences only grow by training."""
     spread = json.loads(FIXTURE.read_text())["networks"][network]

@@ -257,6 +257,34 @@ def test_scripts_of_tensorflow_1_find_npu_bridge_below_compat():
         run("import npu_device.compat.v1.no_such_module")
 
 
+def test_tensorflow_keeps_its_names_below_compat():
+    """`tf.image.resize` of TensorFlow 1 is another function; `from npu_init import *` binds tf to compat.v1, as the vendor's."""
+    done = run("""
+        from npu_device.compat.v1 import npu_init
+        from npu_device.compat.v1.npu_init import *
+        assert tf is npu_init.tf and tf.Session is tf.compat.v1.Session
+        import tensorflow as tf
+        print(tf.executing_eagerly())
+        npu.compat.enable_v1(); npu.compat.enable_v1()
+        x = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
+        with tf.compat.v1.Session(config=npu_config_proto()) as session:
+            print(session.run(tf.image.resize(x, [1, 3])).ravel().tolist(), tf.__version__, hasattr(tf, "Session"))
+            print(session.run(tf.compat.v1.image.resize(x, [1, 3])).ravel().tolist())
+            optimizer = NPUDistributedOptimizer(tf.compat.v1.train.GradientDescentOptimizer(0.5))
+            v = tf.compat.v1.get_variable("v", [], initializer=tf.compat.v1.zeros_initializer())
+            train = optimizer.minimize((v - 1.0) ** 2)
+            session.run(tf.compat.v1.global_variables_initializer()); session.run(train)
+            print(session.run(v))
+    """)
+    plain = run("""
+        x = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
+        print(tf.image.resize(x, [1, 3]).numpy().ravel().tolist(), tf.compat.v1.image.resize(x, [1, 3]).numpy().ravel().tolist())
+    """)
+    eager, first, second, trained = done.stdout.splitlines()
+    assert (eager, trained) == ("True", "1.0")
+    assert first.endswith(" 2.15.1 False") and plain.stdout == f"{first.removesuffix(' 2.15.1 False')} {second}\n"
+
+
 def test_enabling_version_1_alone_does_it_too():
     done = run("""
         npu.open(5)

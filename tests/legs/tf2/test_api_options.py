@@ -20,7 +20,9 @@ def options(monkeypatch):
 def flat(options, **environment: str) -> dict[str, str]:
     from npu_device._options import device_options
 
-    return device_options.flat(options, environment)
+    handed = device_options.flat(options, environment)
+    assert handed.pop("hcom_parallel") == options.hcom_parallel.value  # the one that always is
+    return handed
 
 
 def said_when_opened(options, capsys, **environment: str) -> str:
@@ -43,10 +45,21 @@ def test_values_are_handed_as_text_by_the_names_of_the_session_options(options):
     options.experimental.graph_memory_optimize_config.recompute = "auto"
     options.experimental.logical_device_deploy_config.logical_device_id = "[0:0]"
     assert flat(options) == {
-        "precision_mode": "allow_mix_precision", "hcom_parallel": "0", "enable_exception_dump": "1", "recompute": "auto",
+        "precision_mode": "allow_mix_precision", "enable_exception_dump": "1", "recompute": "auto",
         "experimental_logical_device_cluster_deploy_mode": "LB", "experimental_logical_device_id": "[0:0]",
     }  # fmt: skip
     assert flat(options).keys() <= table().keys()
+
+
+def test_a_session_gets_values_of_the_types_that_it_reads(options):
+    from npu_device._options import device_options
+
+    options.dump_config.enable_dump_debug = True
+    options.graph_run_mode = 0
+    options.overflow_flag = 0
+    handed = device_options.of_session(options, {})
+    assert handed["hcom_parallel"] is True and handed["enable_dump"] is False and handed["enable_dump_debug"] is True
+    assert handed["graph_run_mode"] == 0 and handed["dump_mode"] == "output" and handed["overflow_flag"] == "0"
 
 
 def test_a_group_comes_with_its_other_defaults(options):
@@ -118,6 +131,13 @@ def test_options_of_other_releases_are_taken_and_said_once(options, capsys):
     assert flat(options)["auto_tune_mode"] == "GA"
 
 
+def test_an_option_of_an_older_release_is_refused_where_all_is_that_a_host_refuses(options, monkeypatch):
+    monkeypatch.setenv("TF2NPU_STRICT", "1")
+    with pytest.raises(ValueError, match=r"^NpuConfig has no option auto_tune_mode, all options \['graph_run_mode',"):
+        options.auto_tune_mode = "RL,GA"
+    assert flat(options) == {}
+
+
 def test_what_has_no_effect_is_said_when_the_device_is_opened(options, capsys):
     options.deterministic = 1
     options.memory_config.static_memory_policy = 2
@@ -152,7 +172,7 @@ def test_options_are_read_by_open_once():
         device.as_default()
         print(handed)
     """)
-    assert done.stdout == "[{'precision_mode': 'force_fp16'}]\n"
+    assert done.stdout == "[{'precision_mode': 'force_fp16', 'hcom_parallel': True}]\n"
     assert (
         "the option precision_mode was set after npu_device.open(), which reads the options once: it has no effect" in done.stderr
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -11,11 +10,11 @@ import pytest
 
 from tests.legs.tf2 import sides
 from tests.legs.tf2.child import said_by, trained
-from tests.legs.tf2.spreads import FIXTURE, Apart, apart, too_far
+from tests.legs.tf2.spreads import Apart, apart, recorded, too_far
 
 OWN_STEP = {"dcgan", "seq2seq", "word2vec"}
 """Networks that Keras cannot fit."""
-NETWORKS = sorted(json.loads(FIXTURE.read_text(encoding="utf-8"))["networks"])
+NETWORKS = recorded()
 WAYS = ("loop", "fit", "fours")
 RUNS = [f"{network}:{way}" for network in NETWORKS for way in WAYS if way != "fit" or network not in OWN_STEP]
 QUICK = (
@@ -25,14 +24,16 @@ QUICK = (
 """Runs of `make test`: each network that takes less than three seconds, and each way."""
 POISONED = ("mlp:fit", "lstm:loop", "seq2seq:fours", "dlrm:fours", "resnet20:fours", "gru:fit")
 """Runs that are repeated with poisoned copies: tables, loops, statistics of batches and masks are among them."""
+WHOLE = re.compile(r"on TensorFlow as a whole: (?:step|several|train_function) .*")
+"""Lines of the log about training steps that the device has no part in."""
 SHARE = re.compile(r"([0-9.]+) % of \S+ floating-point operations on the device")
 
 
 def agreement(runs: list[str], folder: Path, environment: dict[str, str] | None = None) -> tuple[list[str], str]:
-    """Lines about runs that are further apart than TensorFlow's own spread allows, and a figure."""
+    """Lines about runs further apart than TensorFlow's own spread allows, or not run on the device at all, and a figure."""
     trained(sides.PLAIN, folder / "plain", runs)
-    trained(sides.DEVICE, folder / "npu", runs, environment=environment)
-    lines, largest = [], 0.0
+    said = trained(sides.DEVICE, folder / "npu", runs, environment=environment)
+    lines, largest = WHOLE.findall(said.log), 0.0
     for run in runs:
         file = f"{run.replace(':', '-')}.npz"
         found = apart(folder / "npu" / file, folder / "plain" / file)

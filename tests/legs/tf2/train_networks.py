@@ -1,6 +1,6 @@
 """Trains networks in one process:   train_networks.py SIDE OUT BITS NETWORK:WAY...
 
-OUT/NETWORK-WAY.npz gets the losses and, as w0, w1, ..., the weights. What is printed are lines of JSON: one for each network,
+OUT/NETWORK-WAY.npz gets the losses and, as w0, w1, ..., the weights. It prints lines of JSON: one for each network,
 with the seconds and the variables that were copied, or what it raised.
 """
 

@@ -25,6 +25,8 @@ HAS_ADAPTER2 = "has_adapter2"
 """The file imports the adapter of TensorFlow 2, and Python takes the file."""
 HAS_NAMES_OF_1, HAS_NAMES_OF_2 = "has_names_of_1", "has_names_of_2"
 """The file has a name that only one TensorFlow has, or does what only TensorFlow 2 can."""
+TRAINS_IN_2 = "trains_in_2"
+"""The file has a part in training as TensorFlow 2 writes it: an optimizer, batches, gradients, or `fit`."""
 NEEDS_NPU_BRIDGE = "needs_npu_bridge"
 """The file uses a name that other libraries dropped, and that npu_bridge has back."""
 
@@ -49,6 +51,13 @@ _STRATEGY = re.compile(r"^tensorflow(?:\.contrib|\.compat\.v2)?\.distribute\.(?:
 _TRAINING_CALLS = frozenset(
     {"minimize", "apply_gradients", "train_and_evaluate", "fit", "fit_generator", "create_train_op", "optimize_loss"}
 )
+_OPTIMIZER = re.compile(
+    r"^tensorflow\.(?:keras\.)?optimizers\.(?:\w+\.)*[A-Z]\w+$|^tensorflow\.(?:\w+\.)*\w*distribute\.\w*Strategy$"
+)
+_PARTS_OF_TRAINING = frozenset({
+    "fit", "fit_generator", "train_on_batch", "apply_gradients", "minimize", "batch", "padded_batch",
+    "experimental_distribute_dataset",
+})  # fmt: skip
 _PARAMETER_SERVER = frozenset({"tensorflow.train.replica_device_setter", "tensorflow.train.Server"})
 
 
@@ -106,8 +115,14 @@ def _flags(file: ParsedFile) -> Iterator[str]:
         yield HAS_NAMES_OF_1
     if not names.isdisjoint(SIGNS_2):
         yield HAS_NAMES_OF_2
+    if any(map(_OPTIMIZER.match, names)) or any(map(_has_part_in_training, file.calls)):
+        yield TRAINS_IN_2
     if uses_old_names(file.imports, file.nodes, file.targets):
         yield NEEDS_NPU_BRIDGE
+
+
+def _has_part_in_training(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _PARTS_OF_TRAINING and bool(call.args or call.keywords)
 
 
 def _uses_keras_net(file: ParsedFile, names: set[str]) -> bool:

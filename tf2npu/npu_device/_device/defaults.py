@@ -1,12 +1,15 @@
-"""The meaning of TensorFlow's own ways to choose a device or a compiler, once the NPU is the default: they choose nothing."""
+"""The meaning of TensorFlow's own ways to choose a device, a compiler or a type, once the NPU is the default."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import wraps
 from typing import Any
 
 from npu_device._log import once
+from npu_device.utils.scope import keep_dtype_scope
 from tensorflow.python.eager.polymorphic_function import polymorphic_function
 from tensorflow.python.framework import ops
 
@@ -17,9 +20,27 @@ _JIT = "_jit_compile"
 
 
 def install() -> None:
-    """Let `tf.device` do nothing, and functions ignore jit_compile, also those that are there already."""
+    """Let `tf.device` do nothing, functions ignore jit_compile, also those that are there, and updates keep their types."""
+    from keras.src.optimizers.optimizer import _BaseOptimizer  # which other versions have not
+
     ops.device = _device
     setattr(polymorphic_function.Function, _JIT, property(_is_compiled, _remember))
+    _BaseOptimizer._update_step = _in_own_types(_BaseOptimizer._update_step)
+
+
+def _in_own_types(update: Callable[..., Any]) -> Callable[..., Any]:
+    """An update of a variable by one of Keras' optimizers since 2.11, in the types that it has.
+
+    Legacy optimizers update by one operation of TensorFlow, which is never narrowed. The others compute with plain operations,
+    and in fp16 the epsilon of Adam is 0, so that mixed precision would divide by 0.
+    """
+
+    @wraps(update)
+    def in_own_types(*args: Any, **kwargs: Any) -> Any:
+        with keep_dtype_scope():
+            return update(*args, **kwargs)
+
+    return in_own_types
 
 
 def _device(device_name_or_function: Any = None) -> AbstractContextManager[None]:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
 from npu_device._device import defaults, loop_size, versions, workers
 from npu_device._options import device_options, option_tree
@@ -24,7 +25,7 @@ _default: NpuDeviceHandle | None = None
 class NpuDeviceHandle:
     """One device.  workers_num: of the job.  worker_id: of this process among them."""
 
-    def __init__(self, device_id: int, given: Mapping[str, str], workers_num: int, worker_id: int) -> None:
+    def __init__(self, device_id: int, given: Mapping[str, Any], workers_num: int, worker_id: int) -> None:
         self._device_id, self._given = device_id, dict(given)
         self.workers_num, self.worker_id = workers_num, worker_id
 
@@ -75,7 +76,7 @@ def open_device(device_id: int | None = None) -> NpuDeviceHandle:
         workers_num, worker_id = workers.join()
         device_options.say_what_has_no_effect(options)
         loop_size.say()
-        given = device_options.flat(options)
+        given = device_options.of_session(options)
         option_tree.were_read()
         os.environ["ASCEND_DEVICE_ID"] = str(number)  # by which dumps and profiles name it
         _open[number] = NpuDeviceHandle(number, given, workers_num, worker_id)

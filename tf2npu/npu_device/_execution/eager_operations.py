@@ -28,14 +28,20 @@ read_by_functions: dict[str, frozenset[int]] = {}
 _KEEPS_HANDLES = re.compile(r".*Dataset(V\d+)?")
 """Types of operations that keep the handles that they are given, and read the variables behind them when nobody sees it."""
 _DESTROYS, _OVERWRITES = "DestroyResourceOp", "AssignVariableOp"
-_NAMES = ("TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Py_ExecuteCancelable")
+_CLEAR = "TFE_ContextClearCaches"
+_NAMES = ("TFE_Py_FastPathExecute", "TFE_Py_Execute", "TFE_Py_ExecuteCancelable", _CLEAR)
 _original: dict[str, Callable[..., Any]] = {}
 _residency: list[Residency] = []
+_on_new_kernels: list[Callable[[], None]] = []
 
 
-def watch(residency: Residency) -> None:
-    """Watch the operations of this process from now on."""
-    _residency[:] = [residency]
+def watch(residency: Residency, on_new_kernels: Callable[[], None]) -> None:
+    """Watch the operations of this process from now on.
+
+    on_new_kernels: called when TensorFlow drops its kernels, as `tf.random.set_seed` makes it do, and with them the states of
+    random operations.
+    """
+    _residency[:], _on_new_kernels[:] = [residency], [on_new_kernels]
     if _original:
         return
     for name in _NAMES:
@@ -43,6 +49,7 @@ def watch(residency: Residency) -> None:
     pywrap_tfe.TFE_Py_FastPathExecute = _fast
     pywrap_tfe.TFE_Py_Execute = _execute
     pywrap_tfe.TFE_Py_ExecuteCancelable = _execute_cancelable
+    pywrap_tfe.TFE_ContextClearCaches = _clear
 
 
 def unwatch() -> None:
@@ -51,6 +58,13 @@ def unwatch() -> None:
         setattr(pywrap_tfe, name, function)
     _original.clear()
     _residency.clear()
+    _on_new_kernels.clear()
+
+
+def _clear(ctx: Any) -> None:
+    _original[_CLEAR](ctx)
+    for tell in _on_new_kernels:
+        tell()
 
 
 def _fast(ctx: Any, op: str, name: Any, *inputs: Any) -> Any:

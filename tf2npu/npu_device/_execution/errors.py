@@ -22,6 +22,12 @@ def of_device(function: Any, error: DeviceError) -> errors_impl.OpError:
     return kind(None, None, f"{{{{function_node {name}}}}} {error.message}{where} [Op:{name}]")
 
 
+def of_option(error: DeviceError) -> errors_impl.OpError:
+    """An error of an option, which belongs to no function."""
+    kind: type[errors_impl.OpError] = getattr(errors_impl, f"{error.code}Error")
+    return kind(None, None, error.message)
+
+
 def of_host(function: Any, error: errors_impl.OpError) -> errors_impl.OpError:
     """An error of a host call, as if the script's function had been called."""
     return type(error)(error.node_def, error.op, _HOST_CALL.sub(function.name.decode(), error.message))

@@ -46,15 +46,15 @@ def _call_flat(self: Any, *arguments: Any) -> Any:
     with atomic_function.InterpolateRuntimeError(self):
         try:
             session = _session[0]
-            program, reason = session.program(self, arguments)
-            if not reason:
-                session.log.calls[program.function] += 1
-                return program.call(arguments) or None
+            known = session.program(self, arguments)
+            if known.program is not None and not known.why_not:
+                session.log.calls[known.label] += 1
+                return known.program.call(arguments) or None
         except DeviceError as error:
             raise of_device(self, error) from error.__cause__
         except errors_impl.OpError as error:
             raise of_host(self, error) from None
-    session.log.calls_on_tensorflow[program.function] += 1
+    session.log.calls_on_tensorflow[known.label] += 1
     return _on_tensorflow(self, arguments)
 
 

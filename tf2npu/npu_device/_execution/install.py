@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Mapping
 
 from npu_device._execution import eager_operations, function_calls, run_summary
+from npu_device._execution.errors import of_option
+from npu_device._execution.session_parameters import parameters
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.config import load_config
+from npu_runtime.errors import DeviceError
+from npu_runtime.observers.prediction.collector import prepare
 from npu_runtime.session.function_session import FunctionSession
+from npu_runtime.trace.timeline import recording
 
 _session: list[FunctionSession] = []
 
 
 def install(options: Mapping[str, str]) -> FunctionSession:
-    """Run functions on the device from now on.  options: as the session reads them; those of the first call count.
+    """Run functions on the device from now on.  options: texts by name; those of the first call count.
 
-    Raises: npu_runtime.errors.DeviceError for an option that is refused.
+    Raises: TensorFlow's error for an option that is refused.
     """
     if not _session:
-        session = FunctionSession(load_config(options), place=calling_line())
-        eager_operations.watch(session.residency)
+        recording()  # begins here, where one is asked for
+        prepare()
+        session = _opened(options)
+        eager_operations.watch(session.residency, session.restart_generators)
         function_calls.run_on(session)
-        atexit.register(run_summary.print_log, session)
+        run_summary.begin(session)
         _session.append(session)
     return _session[0]
+
+
+def _opened(options: Mapping[str, str]) -> FunctionSession:
+    try:
+        return FunctionSession(load_config(parameters(options)), place=calling_line())
+    except DeviceError as error:
+        raise of_option(error) from None
 
 
 def session() -> FunctionSession | None:
@@ -36,7 +49,7 @@ def session() -> FunctionSession | None:
 def uninstall() -> None:
     """Give TensorFlow its own functions back, and all variables their values."""
     if _session:
-        atexit.unregister(run_summary.print_log)
+        run_summary.end()
         _session.pop().close()
         function_calls.restore()
         eager_operations.unwatch()

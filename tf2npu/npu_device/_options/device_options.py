@@ -17,11 +17,23 @@ _RECORDED_VARIABLES = ("GE_USE_STATIC_MEMORY", "NPU_DEBUG", "NPU_DUMP_GRAPH", "N
 """Environment variables that the vendor's adapter acts on, and this device does not."""
 
 
+_NOT_OF_SESSIONS = ("hcom_parallel",)
+"""Options whose default is not that of a session: this one counts on the clock of several workers."""
+
+
+def of_session(tree: OptionTree, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """The options as the session reads them: bool, int or text, as npu_formats/session_options.csv has it."""
+    return {
+        name: _value(session_options.table()[name].field, text) if name in session_options.table() else text
+        for name, text in flat(tree, environment).items()
+    }
+
+
 def flat(tree: OptionTree, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Texts by the names of npu_formats/session_options.csv, or by the option's own where that has none.
 
-    They are those that the script has set; a group in which it has set one comes with its other defaults, as the vendor's.
-    AOE_MODE counts where the script says nothing of aoe_mode.
+    They are those that the script has set; a group in which it has set one comes with its other defaults, as the vendor's, and
+    so do those of _NOT_OF_SESSIONS.  AOE_MODE counts where the script says nothing of aoe_mode.
     """
     found = {row.session_option or row.name: option.value for row, option in _handed(tree, is_whole=False)}
     if environment.get("AOE_MODE"):
@@ -32,7 +44,7 @@ def flat(tree: OptionTree, environment: Mapping[str, str] = os.environ) -> dict[
 def _handed(tree: OptionTree, is_whole: bool) -> Iterator[tuple[Row, OptionValue]]:
     options = list(tree._options())
     is_whole = is_whole and any(option.is_set for _, option in options)
-    yield from ((row, option) for row, option in options if is_whole or option.is_set)
+    yield from ((row, option) for row, option in options if is_whole or option.is_set or row.name in _NOT_OF_SESSIONS)
     for group in tree._groups():
         yield from _handed(group, is_whole=True)
 

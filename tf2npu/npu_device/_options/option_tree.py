@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from npu_device._log import once
 from npu_device._options.option_table import GROUP, Row, rows
+
+from npu_formats.environment import TF2NPU_STRICT
 
 _read = False
 """Whether a device has been opened, which reads the options once."""
@@ -52,8 +55,8 @@ class OptionTree:
     def __setattr__(self, name: str, value: Any) -> None:
         """Raises: ValueError for an option that is not there, and what OptionValue.value does."""
         known = self.__dict__.get(name)
-        if known is None:
-            listed = [row.name for row in rows()[type(self).__name__] if row.status != "removed"]
+        listed = [row.name for row in rows()[type(self).__name__] if row.status != "removed"]
+        if known is None or (name not in listed and os.environ.get(TF2NPU_STRICT)):
             raise ValueError(f"{type(self).__name__} has no option {name}, all options {listed}")
         if isinstance(known, OptionValue):
             known.value = value

@@ -14,6 +14,7 @@ def enable_v1() -> None:
     if number is not None:
         os.environ["ASCEND_DEVICE_ID"] = str(number)
     importlib.import_module("npu_device.compat.v1")
+    importlib.import_module("npu_device.compat.v1._loading").use_version_1()
 
 
 def __getattr__(name: str) -> object:

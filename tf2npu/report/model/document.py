@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tf2npu.config import MOST_MINUTES
 from tf2npu.findings import Level, Span, Status, Verdict
@@ -167,6 +167,7 @@ class Fetched(Struct):
     live_bytes: Count = 0
     variable_bytes: Count = 0
     device_types: dict[str, Count] = {}
+    function: str | UnsetType = UNSET
 
 
 class SessionEntry(Struct):
@@ -267,6 +268,23 @@ class Timeline(Struct):
     streams: list[Stream]
 
 
+class FunctionEntry(Struct):
+    name: str
+    calls: Count
+    signatures: Count
+
+
+class FunctionOnTensorflow(Struct):
+    name: str
+    calls: Count
+    reason: str
+
+
+class VariableCopies(Struct):
+    up: Count
+    down: Count
+
+
 class Run(Struct):
     """The part that `tf2npu run --report` adds."""
 
@@ -301,6 +319,10 @@ class Run(Struct):
     input_lines: list[InputLines] = []
     session_lines: list[SessionLine] = []
     api_lines: list[ApiLine] = []
+    functions: list[FunctionEntry] = []
+    functions_on_tensorflow: list[FunctionOnTensorflow] = []
+    variable_copies: VariableCopies | None = None
+    eager_operations: dict[str, Count] = {}
 
 
 class FirstNode(Struct):

@@ -11,6 +11,8 @@ _MOST_FILES = 3
 """The most files that the line of a stale run names: one is enough to run it again."""
 _MOST_SCALARS = 3
 """Fetched numbers that are shown of a rank: the loss stands among the first."""
+_MOST_OPERATIONS = 10
+"""Types of eager operations that are shown, those that ran most often: the rest is what Keras does once."""
 
 COMPILED_FOR_EACH = "An NPU compiles the graph for each new shape: pad what is fed to one shape, or to few."
 """Advice where the simulated device compiles less often than an NPU, since a program of its own may serve many shapes."""
@@ -87,6 +89,26 @@ def of_ranks(run: RunDocument) -> list[dict[str, Any]]:
     ]
 
 
+def of_functions(run: RunDocument) -> list[str]:
+    """Lines about functions of eager code, copies of variables, and operations outside of functions."""
+    told = [_of_function(function) for function in run.get("functions", ())]
+    told += [
+        f"{one['name']} ran on TensorFlow as a whole, {counted(one['calls'], 'call')}: {one['reason']}"
+        for one in run.get("functions_on_tensorflow", ())
+    ]
+    if told and (copies := run.get("variable_copies")):
+        told.append(f"Variables were copied to the device {copies['up']} times, and back for eager code {copies['down']} times.")
+    if operations := run.get("eager_operations"):
+        shown = ", ".join(f"{name} {count}" for name, count in [*operations.items()][:_MOST_OPERATIONS])
+        told.append(f"Eager operations that ran on the CPU: {sum(operations.values())}, most of them {shown}.")
+    return told
+
+
+def _of_function(function: dict[str, Any]) -> str:
+    calls, signatures = counted(function["calls"], "call"), counted(function["signatures"], "signature")
+    return f"{function['name']} ran on the device: {calls}, traced for {signatures}"
+
+
 def lines(run: RunDocument) -> list[str]:
     """The sentence, then a line for each reason, option and session that is worth a look."""
     told = [*filter(None, [stale(run)]), sentence(run), *failed(run), *filter(None, [not_counted(run)])]
@@ -102,7 +124,7 @@ def lines(run: RunDocument) -> list[str]:
         )
     for option in run["options_without_effect"]:
         told.append(f"  option without effect: {option['option']}: {option['effect']}")
-    told += [f"  {line}" for line in (*run.get("precision", ()), *run.get("tuning", ()))]
+    told += [f"  {line}" for line in (*run.get("precision", ()), *run.get("tuning", ()), *of_functions(run))]
     told += [
         f"  session on TensorFlow, as its config names no NpuOptimizer: made at {place or 'an unknown line'}"
         for place in run.get("sessions_on_tensorflow", ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import libcst as cst
@@ -158,13 +159,16 @@ def _length_of_form_feeds(script: Script, line_start: int) -> int:
     return line[: len(line) - len(line.lstrip())].rfind("\f") + 1
 
 
-def insert_after_imports(site: Site, lines: list[str]) -> None:
-    """Put lines before the first statement of a module that does something, and behind the import of what they use."""
+def insert_after_imports(site: Site, lines: list[str], works: Callable[[Any], bool] = lambda statement: False) -> None:
+    """Put lines before the first statement of a module that does something, and behind the import of what they use.
+
+    works: whether a statement that looks like one of imports does something.
+    """
     script = site.script
     body: list[Any] = list(script.tree.module.body)
     for place in [*import_statements(script, FRAMEWORK), None]:
         behind = next((n + 1 for n, statement in enumerate(body) if statement is place), 0)
-        first = next((statement for statement in body[behind:] if not _is_prelude(statement)), None)
+        first = next((one for one in body[behind:] if works(one) or not _is_prelude(one)), None)
         if first is not None:
             offset = _above_comments(script, script.lines.line_start(script.tree.span(first)[0]))
             newline = script.newline_at(offset)

@@ -112,12 +112,18 @@ def _open(site: Site) -> None:
     site.fix.symbols.append((ALIAS, site.scope))
     guard, functions = entry_guard(script), command_functions(script)
     if script.path not in script.project.imported or (guard is None and not functions):
-        insert_after_imports(site, [_line(site)])
+        insert_after_imports(site, [_line(site)], lambda statement: _uses_tensorflow(script, statement))
         return
     for function in functions:
         start_in_function(site, function, [_line(site)])
     if guard is not None:
         start_in_guard(site, guard, [_line(site)])
+
+
+def _uses_tensorflow(script: Script, statement: cst.CSTNode) -> bool:
+    """Whether a statement calls something of TensorFlow when it runs, as a try block that looks for a device does."""
+    calls = script.calls_in(*script.tree.span(statement))
+    return any((script.name_of(call.func, scope) or "").startswith("tensorflow.") for call, scope in calls)
 
 
 def _line(site: Site) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.asked_distribution import to_convert
+from tf2npu.rules.facts.training.distribution_plan import distribution_plan
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
@@ -42,8 +44,14 @@ _REFUSED = (
     ),
 )
 def strategy_of_2(call: Call) -> None:
-    """Reports strategies of TensorFlow 2."""
-    call.manual(_ADVICE)
+    """Takes the default strategy, which does nothing, where all of a script is distributed; else reports the strategy."""
+    plan = distribution_plan(call.script)
+    if not plan.is_whole or id(call.node) not in plan.strategies:
+        call.manual(f"{_ADVICE}{to_convert(call, ' Convert with --distributed tf to have it done where all places are seen.')}")
+        return
+    module = call.source(call.node.func).rpartition(".distribute.")[0]
+    call.replace(call.node, f"{module}.distribute.get_strategy()")
+    call.fixed("The default strategy: each process has one replica, and npu.distribute does what the strategy did.")
 
 
 _ADVICE = (

@@ -1,4 +1,4 @@
-"""What goes wrong inside of functions: the same type and first line as TensorFlow's, and the state that it leaves."""
+"""Errors inside of functions: the same type and first line as TensorFlow's, and the state that they leave."""
 
 from __future__ import annotations
 

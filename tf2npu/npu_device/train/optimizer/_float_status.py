@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 from npu_device.distribute import hccl_ops
 from npu_device.npu_device import global_npu_ctx, is_inf_nan_enabled
+from npu_device.utils.scope import keep_dtype_scope
 
 from npu_runtime.device import float_status
 from npu_runtime.importers.tensorflow import device_calls
@@ -24,7 +25,8 @@ def is_watched() -> bool:
 def are_right(gradients: Sequence[Any]) -> tf.Tensor:
     """A bool scalar.  gradients: tensors, IndexedSlices or None; an element type for each, any shape."""
     values = [g.values if isinstance(g, tf.IndexedSlices) else g for g in gradients if g is not None]
-    is_right = tf.reduce_all([tf.reduce_all(tf.math.is_finite(value)) for value in values]) if values else tf.constant(True)
+    with keep_dtype_scope():  # a number that fp16 cannot hold is finite all the same
+        is_right = tf.reduce_all([tf.reduce_all(tf.math.is_finite(value)) for value in values]) if values else tf.constant(True)
     if not is_watched():
         return is_right
     return _on_all_workers(tf.logical_and(is_right, tf.equal(_status_behind(values), 0.0)))

@@ -8,22 +8,39 @@ from typing import Any
 import tensorflow as tf
 from keras.src.mixed_precision import loss_scale_optimizer as keras_scaling
 from npu_device.train.optimizer import _float_status
+from npu_device.utils.scope import keep_dtype_scope
 
 
 class _Scale(keras_scaling._DynamicLossScaleState):
-    """Keras' state of a dynamic scale, for which a step is finite when the device says so, too."""
+    """Keras' state of a dynamic scale, for which a step is finite when the device says so, too.
+
+    The scale itself stays in fp32 in every precision mode: most are beyond the largest fp16 number.
+    """
 
     _last_step_finite: tf.Variable
 
-    def update(self, grads: Any) -> tuple[Any, Any]:
-        """Keras' method of this name, with a scalar in the place of the gradients that is as finite as the step."""
+    def update(self, grads: Any) -> tuple[Any, tf.Tensor]:
+        """The operation that updates the scale, None in eager code, and whether the step may be applied.
+
+        After as many right steps as `growth_steps` the scale grows, if it stays finite, and after a wrong one it shrinks, down to
+        1; both by `multiplier`.  Source: Keras' method of this name, which branches, where a scope has no effect.
+        """
         is_right = _float_status.are_right(tf.nest.flatten(grads))
-        self._last_step_finite.assign(is_right)
-        return super().update([tf.where(is_right, 0.0, float("inf"))])
+        with keep_dtype_scope():
+            scale, n_right = tf.convert_to_tensor(self.current_loss_scale), self.counter + 1
+            is_due = tf.logical_and(is_right, n_right >= self.growth_steps)
+            grown = scale * self.multiplier
+            after_right_one = tf.where(tf.logical_and(is_due, tf.math.is_finite(grown)), grown, scale)
+            updates = (
+                self.current_loss_scale.assign(tf.where(is_right, after_right_one, tf.maximum(scale / self.multiplier, 1.0))),
+                self.counter.assign(tf.where(tf.logical_and(is_right, tf.logical_not(is_due)), n_right, 0)),
+                self._last_step_finite.assign(is_right),
+            )
+        return tf.group(*map(keras_scaling._op_in_graph_mode, updates)), is_right
 
 
 class _Watching:
-    """The part that both kinds of optimizers share: a last step, and updates that are skipped with a fixed scale, too."""
+    """The part that both kinds share: a scale in fp32, a last step, and updates that are skipped with a fixed scale, too."""
 
     _loss_scale: Any
     _optimizer: Any
@@ -36,6 +53,12 @@ class _Watching:
             # Keras makes it, and tracks it: the object stays, so that checkpoints are those of LossScaleOptimizer.
             self._loss_scale.__class__ = _Scale
             self._loss_scale._last_step_finite = self._last_step_finite
+
+    def _scaled(self, loss: Any, scaled: Callable[[Any], Any]) -> Any:
+        if callable(loss):
+            return lambda: self._scaled(loss(), scaled)
+        with keep_dtype_scope():
+            return scaled(loss)
 
     @property
     def last_step_finite(self) -> tf.Variable:
@@ -70,6 +93,15 @@ class _Legacy(_Watching, keras_scaling.LossScaleOptimizer):
         keras_scaling.LossScaleOptimizer.__init__(self, inner_optimizer, dynamic, initial_scale, dynamic_growth_steps)
         self._watch()
 
+    def get_scaled_loss(self, loss: Any) -> Any:
+        """The loss, or the function that computes it, times the scale."""
+        return self._scaled(loss, lambda value: keras_scaling.LossScaleOptimizer.get_scaled_loss(self, value))
+
+    def get_unscaled_gradients(self, grads: Sequence[Any]) -> list[Any]:
+        """The gradients divided by the scale."""
+        with keep_dtype_scope():
+            return keras_scaling.LossScaleOptimizer.get_unscaled_gradients(self, grads)
+
     def _apply_gradients(self, grads: Any, wrapped_vars: Any, name: str | None) -> Any:
         def apply() -> Any:
             return keras_scaling.LossScaleOptimizer._apply_gradients(self, grads, wrapped_vars, name)
@@ -86,6 +118,15 @@ class _New(_Watching, keras_scaling.LossScaleOptimizerV3):
     ) -> None:
         keras_scaling.LossScaleOptimizerV3.__init__(self, inner_optimizer, dynamic, initial_scale, dynamic_growth_steps)
         self._watch()
+
+    def get_scaled_loss(self, loss: Any) -> Any:
+        """The loss, or the function that computes it, times the scale."""
+        return self._scaled(loss, lambda value: keras_scaling.LossScaleOptimizerV3.get_scaled_loss(self, value))
+
+    def get_unscaled_gradients(self, grads: Sequence[Any]) -> list[Any]:
+        """The gradients divided by the scale."""
+        with keep_dtype_scope():
+            return keras_scaling.LossScaleOptimizerV3.get_unscaled_gradients(self, grads)
 
     def _apply_gradients(self, grads: Any, wrapped_vars: Any) -> Any:
         def apply() -> Any:

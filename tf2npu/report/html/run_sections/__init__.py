@@ -27,7 +27,7 @@ from tf2npu.report.runs.document import RunDocument
 
 RUN_SECTIONS: tuple[Callable[[View, RunDocument], Section | None], ...] = (
     findings.section, timeline.section, speed.section, numbers.section, ranks.section, shapes.section, host.section,
-    work.section, notes.precision, notes.tuning, notes.options, sessions.section,
+    work.section, notes.precision, notes.tuning, notes.functions, notes.options, sessions.section,
 )  # fmt: skip
 """Sections in the order in which a page shows them."""
 REPORT_SECTIONS: tuple[Callable[[View], Section | None], ...] = (check.section,)

@@ -1,4 +1,4 @@
-"""Sentences of the run log: about precision, tuning and options."""
+"""Sentences of the run log: about precision, tuning, functions of eager code, and options."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tf2npu.report.formats.render_context import View
 from tf2npu.report.html.page_types import Section
+from tf2npu.report.runs import run_texts
 from tf2npu.report.runs.document import RunDocument
 
 
@@ -15,6 +16,10 @@ def precision(view: View, run: RunDocument) -> Section | None:
 
 def tuning(view: View, run: RunDocument) -> Section | None:
     return _lines(view, "tuning", "Tuning of operators", run.get("tuning", ()))
+
+
+def functions(view: View, run: RunDocument) -> Section | None:
+    return _lines(view, "functions", "Functions of eager code", run_texts.of_functions(run))
 
 
 def options(view: View, run: RunDocument) -> Section | None:

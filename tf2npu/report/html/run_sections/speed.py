@@ -30,11 +30,12 @@ def section(view: View, run: RunDocument) -> Section | None:
 
 
 def _row(kind: dict[str, Any]) -> dict[str, Any]:
-    named = ", ".join(kind["fetches"][:_MOST_FETCHES]) + (", ..." if len(kind["fetches"]) > _MOST_FETCHES else "")
+    more = ", ..." if len(kind["fetches"]) > _MOST_FETCHES else ""
+    name = kind.get("function") or ", ".join(kind["fetches"][:_MOST_FETCHES]) + more
     step = kind.get("step_seconds", 0.0)
     types = ", ".join(f"{name} {count}" for name, count in kind.get("device_types", {}).items())
     return {
-        "fetches": named, "steps": kind["steps"], "step": seconds(step) if step else "", "rate": a_second(step),
+        "fetches": name, "steps": kind["steps"], "step": seconds(step) if step else "", "rate": a_second(step),
         "arena": size(kind.get("arena_bytes", 0)), "live": size(kind.get("live_bytes", 0)),
         "variables": size(kind.get("variable_bytes", 0)), "nodes": f"{kind['device_nodes']} / {kind['host_nodes']}",
         "share": f"{100 * kind['device_share']:.2f} %", "types": types,

@@ -63,7 +63,7 @@ def roles_in_loops(script: Script) -> dict[Variable, set[str]]:
             training.update(id(one) for one in around)
     found: dict[Variable, set[str]] = {}
     for loop, scope in loops.values():
-        name = _looped(loop.iter)
+        name = looped(loop.iter)
         if name:
             key = id(scope.lookup_scope(name)), name
             found.setdefault(key, set()).add(TRAIN if id(loop) in training else OTHER)
@@ -91,12 +91,12 @@ def _handed(call: cst.Call, called: Scope) -> Iterator[tuple[str, str]]:
         parameters = parameters[1:]  # self
     for number, arg in enumerate(call.args):
         parameter = arg.keyword.value if arg.keyword else parameters[number] if number < len(parameters) else ""
-        name = _looped(arg.value)
+        name = looped(arg.value)
         if parameter and name and not arg.star:
             yield parameter, name
 
 
-def _looped(node: Any) -> str:
+def looped(node: Any) -> str:
     """The name of the variable whose batches an iterable gives; empty where it gives part of them or is something else."""
     while isinstance(node, cst.Call):
         if isinstance(node.func, cst.Attribute) and node.func.attr.value in _KEEPING:

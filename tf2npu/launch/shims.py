@@ -1,0 +1,77 @@
+"""The shim that prepares the process of a script: npu_bridge for TensorFlow 1, npu_device for 2, or none."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE, DEVICE, adapter_of, files_of
+from tf2npu.launch.temporary_conversion import folders_of
+
+
+@dataclass(frozen=True)
+class Shim:
+    """A package that stands for an adapter of the vendor's.
+
+    settings: its module that says what is wrong with the launcher's options; the vendor's package has none of that name.
+    hooks: its module that knows what ran.
+    """
+
+    package: str
+    settings: str
+    hooks: str
+
+    def prepare(self) -> str | None:
+        """Import the shim, and say what is wrong with it or with the launcher's options; None for nothing."""
+        try:
+            package = importlib.import_module(self.package)
+        except ImportError as error:
+            return str(error)
+        try:
+            settings = importlib.import_module(self.settings)
+        except ModuleNotFoundError as error:
+            if error.name != self.settings and not self.settings.startswith(f"{error.name}."):
+                raise
+            return f"the {self.package} of {package.__file__} is the real one: run the script with python"
+        problem: str | None = settings.problem()
+        return problem
+
+
+TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks")
+TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary")
+_BY_PACKAGE = {shim.package: shim for shim in (TENSORFLOW1, TENSORFLOW2)}
+
+
+def shim_of(script: str) -> Shim | None:
+    """The shim that a script needs, told by the adapter that it or a file of its project imports.
+
+    Without an adapter, None for what only TensorFlow 2 can run, else that of TensorFlow 1: its sessions may be for the device.
+    """
+    if not script:
+        return TENSORFLOW1
+    path = Path(script)
+    try:
+        texts = [text for _, text in files_of(path, folders_of(path))]
+    except OSError:  # Python will say so
+        return TENSORFLOW1
+    adapter = next(filter(None, map(adapter_of, texts)), "")
+    if adapter:
+        return _BY_PACKAGE[adapter]
+    dialects = set(map(_dialect, texts))
+    return None if "2" in dialects and "1" not in dialects else TENSORFLOW1
+
+
+def _dialect(text: bytes) -> str:
+    """The TensorFlow that names of a file tell, "1", "2" or ""."""
+    from tf2npu.frameworks.tensorflow1.file_facts import dialect  # which migrated scripts do not need
+    from tf2npu.scanner.facts import gather_facts, mentions_relevant_module
+
+    return dialect(gather_facts("script.py", text)) if mentions_relevant_module(text) else ""
+
+
+def loaded_hooks() -> ModuleType | None:
+    """The module of the shim in this process that knows what ran; npu_bridge's, too, where npu_device.compat.v1 loaded it."""
+    return next((sys.modules[shim.hooks] for shim in (TENSORFLOW1, TENSORFLOW2) if shim.hooks in sys.modules), None)
