@@ -199,6 +199,19 @@ REFUSED = [
             ("StatelessRandomUniformIntV2", "int32", (scalar(0, "int32"), scalar(9, "int32"))),
         )
     ],
+    *[
+        case("ImageProjectiveTransformV3", image, by, size, fill, dtype="float32", interpolation="NEAREST")
+        for image, by, size, fill in (
+            (arr(2, 3, 1), arr(1, 8), i32(2, 2), scalar(0)),
+            (IMAGE, arr(8), i32(2, 2), scalar(0)),
+            (IMAGE, arr(1, 7), i32(2, 2), scalar(0)),
+            (IMAGE, arr(3, 8), i32(2, 2), scalar(0)),
+            (IMAGE, arr(1, 8), i32(2), scalar(0)),
+            (IMAGE, arr(1, 8), i32(2, 0), scalar(0)),
+            (IMAGE, arr(1, 8), i32([[2, 2]]), scalar(0)),
+            (IMAGE, arr(1, 8), i32(2, 2), arr(1)),
+        )
+    ],
     case("StatelessRandomNormal", scalar(3, "int32"), i32(1, 2), dtype="float32"),
     case("ResourceScatterDiv", Var(arr(3)), i32(0, 1), np.float32([0, 1])),
     *[
