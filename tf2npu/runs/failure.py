@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ _MOST_CHARACTERS = 1000
 """Characters of an exception's text that a report keeps: the rest is on stderr."""
 _HEAD_OF_STACK = "Graph execution error:"
 """First line of an error into which TensorFlow has put the stack of its node; the exception before it has what was said."""
+_IN_FUNCTION = re.compile(r"\[Op:\w+\]")
+"""The end of an error of eager code."""
+_NODE = re.compile(r"\{\{node ([^\s}]+)\}\}")
+_FRAME = re.compile(r'File "(.+?)", line (\d+)')
+"""A frame of the stack that TensorFlow puts into such an error: the one that made the node."""
 _WORST_FIRST = (Level.UNSUPPORTED, Level.MANUAL, Level.INFO, Level.FIXED, Level.SKIPPED)
 Place = tuple[str, int]
 """File, as its code names it, and line from 1."""
@@ -41,6 +47,8 @@ def failure_of(error: BaseException) -> Failure:
     errors = _with_causes(error)
     made = next((op for each in errors if (op := _operation(each)) is not None), None)
     frames = ((frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__))
+    if made is None and (text := next(filter(_IN_FUNCTION.search, map(str, errors)), "")):
+        return _in_function(error, text, _message(errors), _innermost(frames))
     return Failure(
         type(error).__name__,
         _message(errors),
@@ -49,6 +57,12 @@ def failure_of(error: BaseException) -> Failure:
         made.type if made is not None else "",
         _innermost((frame.filename, frame.lineno) for frame in made.traceback) if made is not None else None,
     )
+
+
+def _in_function(error: BaseException, text: str, message: str, place: Place | None) -> Failure:
+    """The failure of a function of eager code, whose node and the lines that made it stand in the text alone."""
+    nodes, lines = _NODE.findall(text), [(file, int(line)) for file, line in _FRAME.findall(text)]
+    return Failure(type(error).__name__, message, place, nodes[-1] if nodes else "", "", _innermost(lines))
 
 
 def worst_around(file: FileReport, line: int) -> Finding | None:

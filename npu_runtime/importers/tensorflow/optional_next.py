@@ -9,7 +9,7 @@ optional cannot cross to the device; tensors can, empty ones where there is no e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from npu_runtime.importers.tensorflow.inline_call import TRUTH, inner_name
 NEXT_OPTIONAL = "IteratorGetNextAsOptional"
 VARIANT = Spec((), "variant")
 INDEX = Spec((), "int32")
-Attrs = Mapping[str, Any]
 
 
 def can_be_handed_over(node: Node) -> bool:

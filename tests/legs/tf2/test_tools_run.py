@@ -87,3 +87,16 @@ def test_a_report_shows_the_functions_of_a_run(tmp_path):
     assert ran.returncode == 0 and "the run is in" in ran.stderr, ran.stderr
     page = (tmp_path / "report" / "runs.html").read_text()
     assert "Functions of eager code" in page and "5 calls, traced for 1 signature" in page
+
+
+FAILS = LOOP.replace("    return loss\n", "    tf.debugging.assert_less(loss, 0.5)\n    return loss\n")
+
+
+def test_a_failure_of_a_step_has_its_node_and_line(tmp_path):
+    path = script(tmp_path, FAILS)
+    ran = tf2npu("run", "--report", tmp_path / "run.json", path)
+    assert ran.returncode == 1 and "InvalidArgumentError" in ran.stderr
+    failure = record.read(tmp_path / "run.json")["run"]["failure"]
+    assert failure["type"] == "InvalidArgumentError" and failure["message"].startswith("assertion failed: ")
+    assert failure["place"] == f"train.py:{line_of(path, 'float(step(')}"
+    assert failure["node"].startswith("assert_less/") and failure["node_place"] == f"train.py:{line_of(path, 'assert_less(')}"

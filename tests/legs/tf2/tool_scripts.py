@@ -102,15 +102,16 @@ def line_of(path: Path, text: str) -> int:
 
 def tf2npu(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the installed command, below the folder of the first word that is a path."""
-    return fork_server.tf2npu(words, {**_environment(), **variables}, _folder(words))
+    return fork_server.tf2npu(words, {**environment(), **variables}, _folder(words))
 
 
 def python(*words: object, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `python WORDS...`."""
-    return fork_server.python(words, {**_environment(), **variables}, _folder(words))
+    return fork_server.python(words, {**environment(), **variables}, _folder(words))
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """The variables that a user's shell has anyway."""
     return {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "PYTHONPATH")}
 
 

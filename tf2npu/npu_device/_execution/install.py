@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from npu_device._execution import eager_operations, function_calls, run_summary
 from npu_device._execution.errors import of_option
-from npu_device._execution.session_parameters import parameters
 
 from npu_formats.user_frames import calling_line
 from npu_runtime.config import load_config
@@ -18,8 +18,8 @@ from npu_runtime.trace.timeline import recording
 _session: list[FunctionSession] = []
 
 
-def install(options: Mapping[str, str]) -> FunctionSession:
-    """Run functions on the device from now on.  options: texts by name; those of the first call count.
+def install(options: Mapping[str, Any]) -> FunctionSession:
+    """Run functions on the device from now on.  options: as the session reads them; those of the first call count.
 
     Raises: TensorFlow's error for an option that is refused.
     """
@@ -34,9 +34,9 @@ def install(options: Mapping[str, str]) -> FunctionSession:
     return _session[0]
 
 
-def _opened(options: Mapping[str, str]) -> FunctionSession:
+def _opened(options: Mapping[str, Any]) -> FunctionSession:
     try:
-        return FunctionSession(load_config(parameters(options)), place=calling_line())
+        return FunctionSession(load_config(options), place=calling_line())
     except DeviceError as error:
         raise of_option(error) from None
 

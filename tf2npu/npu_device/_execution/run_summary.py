@@ -8,10 +8,9 @@ import sys
 from typing import Any
 
 from npu_device._execution import eager_operations
-from npu_device._execution.session_parameters import given
 
 from npu_formats.environment import TF2NPU_LOG
-from npu_formats.session_options import without_effect
+from npu_formats.session_options import table, without_effect
 from npu_runtime.session import rank_report
 from npu_runtime.session.function_session import FunctionSession
 from npu_runtime.session.session_state import run_log
@@ -19,6 +18,8 @@ from npu_runtime.trace.evidence import document as evidence
 from npu_runtime.trace.timeline import recording
 
 _NOTHING = "only what tf.function decorates does; eager operations run on the CPU"
+_ALWAYS = ("hcom_parallel", True)
+"""The option that npu_device gives the device where nobody asks for anything; it counts on the clock of several workers."""
 _session: list[FunctionSession] = []
 
 
@@ -70,7 +71,10 @@ def _without_effect_line(session: FunctionSession) -> list[str]:
 
 
 def _without_effect(session: FunctionSession) -> list[tuple[str, str]]:
-    return sorted(without_effect(given(session.config.parameters)).items())
+    asked = {name: value for name, value in session.config.parameters.items() if (name, value) != _ALWAYS}
+    return sorted(
+        without_effect({name: (table()[name].field, value) for name, value in asked.items() if name in table()}).items()
+    )
 
 
 def run_document() -> dict[str, Any]:

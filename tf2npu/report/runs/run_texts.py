@@ -67,7 +67,7 @@ def failed(run: RunDocument) -> list[str]:
     told += [f"  at {failure['place']}"] if failure["place"] else []
     if failure["node"]:
         made = f", made at {failure['node_place']}" if failure["node_place"] else ""
-        told.append(f"  in the node {failure['node']} ({failure['op']}){made}")
+        told.append(f"  in the node {failure['node']} ({failure['op'] or 'of a function'}){made}")
     if found := failure["finding"]:
         told.append(f"  where this report has a finding: {found['rule']} at {found['path']}:{found['line']}")
     return told
