@@ -19,6 +19,7 @@ from npu_runtime.importers.tensorflow.functions import Inliner
 from npu_runtime.importers.tensorflow.graphdef import GraphImporter, import_operation
 from npu_runtime.importers.tensorflow.handles import Handle
 from npu_runtime.importers.tensorflow.lower_while import WHILES, variables
+from npu_runtime.importers.tensorflow.optional_next import can_be_handed_over, hand_over
 from npu_runtime.importers.tensorflow.source_lines import users_line
 from npu_runtime.importers.tensorflow.tensor_specs import import_spec
 
@@ -91,6 +92,7 @@ class FunctionImporter(GraphImporter):
         else:
             super()._add(operation)
             self._drive(self.graph[operation.name])
+            self._hand_over(self.graph[operation.name])
 
     def source_of(self, name: str) -> str:
         """See GraphImporter; of a node of an inner function the line that made it there, of what has none the first call's."""
@@ -122,6 +124,14 @@ class FunctionImporter(GraphImporter):
         del node.attrs[NOT_LOWERED]
         node.attrs.update({ARGUMENTS: tuple(node.inputs), IS_VALUE: tuple(is_value)})
         node.inputs = [value for value, one in zip(node.inputs, is_value, strict=True) if one]
+
+    def _hand_over(self, node: Node) -> None:
+        """Let the device have the next element of an iterator that may have ended."""
+        if can_be_handed_over(node):
+            nodes, optional = hand_over(self._inliner, node, self.definition(node.name))
+            for one in nodes:
+                self.graph.add(one)
+            self._inliner.aliases[Value(node.name)] = optional
 
     def _is_list(self, value: Value) -> bool:
         """Whether a variant is a list of tensors that the device makes."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tests.legs.tf2.case import EXACT, case
+from tests.legs.tf2.case import EXACT, TRAINED, case
 
 Dataset = tf.data.Dataset
 
@@ -255,3 +255,66 @@ def structures_of_a_dataset() -> Any:
     arrays = {"x": np.arange(6).reshape(3, 2), "nested": (np.array(["a", "b", "c"]), np.array([True, False, True]))}
     f = tf.function(lambda item: {"sum": tf.reduce_sum(item["x"]), "word": item["nested"][0], "not": ~item["nested"][1]})
     return [f(item) for item in Dataset.from_tensor_slices(arrays)]
+
+
+@case()
+def loops_over_iterators_of_every_kind() -> Any:
+    """Pairs and nests, one that is at its end, one that is left early, texts beside numbers, sizes that differ, no dimensions."""
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def total(iterator: Any) -> tf.Tensor:
+        found = tf.zeros([])
+        for pair in iterator:
+            found += v * tf.cast(tf.add_n([tf.reduce_sum(tf.cast(one, tf.float32)) for one in tf.nest.flatten(pair)]), tf.float32)
+            v.assign_add(0.5)
+        return found
+
+    @tf.function
+    def until(iterator: Any, most: float) -> tf.Tensor:
+        found = tf.zeros([])
+        for one in iterator:
+            if one < 0:
+                continue
+            found += v * one
+            if found > most:
+                break
+        return found
+
+    @tf.function
+    def texts(iterator: Any) -> Any:
+        found, said = tf.zeros([]), tf.constant("")
+        for number, text in iterator:
+            found += tf.sin(number) * v
+            said = tf.strings.join([said, text])
+        return found, said
+
+    numbers = tf.data.Dataset.from_tensor_slices([3.0, -1.0, 2.0, 4.0, 1.0])
+    nests = tf.data.Dataset.from_tensor_slices({"a": tf.ones([5, 2]), "b": (tf.range(5), [True] * 5)})
+    several, ended, left = iter(nests.batch(2)), iter(nests.take(0)), iter(numbers)
+    named = iter(tf.data.Dataset.from_tensor_slices(([1.0, 2.0], ["a", "b"])))
+    sums = [total(several), total(several), total(ended), total(iter(nests.batch(2, drop_remainder=True)))]
+    return sums, v, until(left, 4.0), next(left), until(left, 100.0), texts(named)
+
+
+@case(TRAINED)
+def epoch_in_a_function() -> Any:
+    model = tf.keras.Sequential(
+        [tf.keras.layers.Dense(4, "tanh"), tf.keras.layers.Dropout(0.2, seed=1), tf.keras.layers.Dense(1)]
+    )
+    optimizer, mean = tf.keras.optimizers.Adam(0.01), tf.keras.metrics.Mean()
+    x = tf.reshape(tf.sin(tf.range(40.0)), [10, 4])
+    model(x)
+    optimizer.build(model.trainable_variables)
+
+    @tf.function
+    def epoch(iterator: Any) -> Any:
+        for a, b in iterator:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((model(a, training=True) - b) ** 2)
+            optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True))
+            mean.update_state(loss)
+        return mean.result()
+
+    dataset = tf.data.Dataset.from_tensor_slices((x, x[:, :1])).batch(4)
+    return [epoch(iter(dataset)) for _ in range(2)], model.get_weights(), optimizer.iterations
