@@ -11,6 +11,9 @@ INDICES = frozenset({"int32", "int64"})
 NUMBERS = FLOATS | INTEGERS
 ALL = NUMBERS | {"bool"}
 """Every element type of the device; float64 and complex have no unit on an Ascend 910."""
+KEYS = frozenset({"uint64"})
+"""Element types of keys and counters of random streams, which the device moves and draws from, and does not calculate with."""
+MOVED = ALL | KEYS
 
 _NUMPY = {name: np.dtype(name) for name in ALL - {"bfloat16"}} | {
     "bfloat16": np.dtype(ml_dtypes.bfloat16),

@@ -232,7 +232,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("v01", "tensorflow2_v01", (SAME,), ()),
     ("v02", "tensorflow2_v02", ("to = torch.optim.Adam(p)", "with tracer.scope():"), ("NPU903 manual",)),
     ("v04", "tensorflow2_v04", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
-    ("v05", "tensorflow2_v05", (SAME,), ("NPU903 info",)),
+    ("v05", "tensorflow2_v05", ("o = npu.train.optimizer.NpuLossScaleOptimizer(o)",), ("NPU903 info", "NPU804 manual")),
     ("v08", "tensorflow2_v08", (), ("NPU903 manual",)),
     ("v13", "tensorflow2_v13", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),
     ("v14", "tensorflow2_v14", ("npu.open().as_default()", "!npu_bridge"), ("NPU903 info",)),

@@ -178,6 +178,27 @@ REFUSED = [
     case("SetSize", PLACES, i32(1, 2, 3), np.array([4, 5, 6])),
     case("UniqueV2", i32(1, 2), scalar(0, "int32")),
     case("RandomUniform", scalar(3, "int32"), dtype="float32"),
+    *[
+        case("RngReadAndSkip", Var(np.array(state)), np.array(alg, np.int32), np.array(delta, np.uint64))
+        for state, alg, delta in (
+            ([1, 2], 1, 1),
+            ([1, 2], 3, 1),
+            ([[1, 2, 3]], 1, 1),
+            ([1.0, 2, 3], 1, 1),
+            ([1, 2, 3], 4, 1),
+            ([1, 2, 3], 2, 1),
+            ([1, 2, 3], [1], 1),
+            ([1, 2, 3], 1, [1]),
+        )
+    ],
+    *[
+        case(op, scalar(3, "int32"), np.zeros(1, np.uint64), np.zeros(2, np.uint64), scalar(1, "int32"), *bounds, dtype=dtype)
+        for op, dtype, bounds in (
+            ("StatelessRandomNormalV2", "float32", ()),
+            ("StatelessRandomUniformFullIntV2", "int64", ()),
+            ("StatelessRandomUniformIntV2", "int32", (scalar(0, "int32"), scalar(9, "int32"))),
+        )
+    ],
     case("StatelessRandomNormal", scalar(3, "int32"), i32(1, 2), dtype="float32"),
     case("ResourceScatterDiv", Var(arr(3)), i32(0, 1), np.float32([0, 1])),
     *[

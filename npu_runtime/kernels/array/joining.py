@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
@@ -105,7 +106,7 @@ def _concat_v2_shape(*specs: Spec) -> Shape:
     return _concat_shape(specs[:-1], specs[-1])
 
 
-@kernel("ConcatV2", unit="memory", shape=_concat_v2_shape)
+@kernel("ConcatV2", unit="memory", shape=_concat_v2_shape, dtypes=dt.MOVED)
 def concat_v2(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """All inputs but the last one after the other along the axis that is the last input.
 
@@ -172,7 +173,7 @@ def _small_split(
     return planned if is_planned else new
 
 
-@kernel("Split", unit="memory", shape=_split_shape, small=_small_split)
+@kernel("Split", unit="memory", shape=_split_shape, dtypes=dt.MOVED, small=_small_split)
 def split(split_dim: np.ndarray, value: np.ndarray, /, *, num_split: int, out: Outputs = None) -> tuple[np.ndarray, ...]:
     """Equal parts along an axis.
 
@@ -228,7 +229,7 @@ def _split_v_shape(value: Spec, size_splits: Spec, split_dim: Spec, *, num_split
     return [(*value.shape[:at], n, *value.shape[at + 1 :]) for n in parts]
 
 
-@kernel("SplitV", unit="memory", shape=_split_v_shape)
+@kernel("SplitV", unit="memory", shape=_split_v_shape, dtypes=dt.MOVED)
 def split_v(
     value: np.ndarray, size_splits: np.ndarray, split_dim: np.ndarray, /, *, num_split: int, out: Outputs = None
 ) -> tuple[np.ndarray, ...]:
@@ -255,7 +256,7 @@ def _pack_shape(*values: Spec, axis: int = 0) -> Shape:
     return (*shape[:at], len(values), *shape[at:])
 
 
-@kernel("Pack", unit="memory", shape=_pack_shape)
+@kernel("Pack", unit="memory", shape=_pack_shape, dtypes=dt.MOVED)
 def pack(*values: np.ndarray, axis: int = 0, out: np.ndarray | None = None) -> np.ndarray:
     """Tensors of one shape side by side along a new axis.
 
@@ -279,7 +280,7 @@ def _unpack_shape(value: Spec, *, num: int, axis: int = 0) -> list[Shape]:
     return [(*value.shape[:at], *value.shape[at + 1 :])] * num
 
 
-@kernel("Unpack", unit="memory", shape=_unpack_shape)
+@kernel("Unpack", unit="memory", shape=_unpack_shape, dtypes=dt.MOVED)
 def unpack(value: np.ndarray, /, *, num: int, axis: int = 0, out: Outputs = None) -> tuple[np.ndarray, ...]:
     """The slices along an axis, without it.
 

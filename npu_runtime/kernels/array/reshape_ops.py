@@ -18,13 +18,13 @@ from npu_runtime.kernels.variable_access import shape_text
 Extent = TypeVar("Extent", int, "int | None")
 
 
-@kernel("Identity", "Snapshot", "StopGradient", "GuaranteeConst", unit="memory", shape=same_as(0))
+@kernel("Identity", "Snapshot", "StopGradient", "GuaranteeConst", unit="memory", shape=same_as(0), dtypes=dt.MOVED)
 def identity(x: np.ndarray, /) -> np.ndarray:
     """The input itself. Source: TensorFlow's core/kernels/identity_op.h, which forwards its buffer."""
     return x
 
 
-@kernel("_Copy", unit="memory", shape=same_as(0))
+@kernel("_Copy", unit="memory", shape=same_as(0), dtypes=dt.MOVED)
 def copy(x: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """A value of its own, which stays as it is when the memory that it was read from changes."""
     if out is None:
@@ -43,7 +43,7 @@ def _all_shapes(*specs: Spec) -> list[Shape]:
     return [spec.shape for spec in specs]
 
 
-@kernel("IdentityN", unit="memory", shape=_all_shapes)
+@kernel("IdentityN", unit="memory", shape=_all_shapes, dtypes=dt.MOVED)
 def identity_n(*inputs: np.ndarray) -> tuple[np.ndarray, ...]:
     """All inputs. Source: TensorFlow op `IdentityN`."""
     return inputs
@@ -87,7 +87,7 @@ def _small_reshape(
     return run
 
 
-@kernel("Reshape", unit="memory", shape=_reshape_shape, small=_small_reshape)
+@kernel("Reshape", unit="memory", shape=_reshape_shape, dtypes=dt.MOVED, small=_small_reshape)
 def reshape(x: np.ndarray, shape: np.ndarray, /) -> np.ndarray:
     """The elements in order under another shape; one extent may be -1: what remains.
 
@@ -140,7 +140,7 @@ def _squeeze_shape(x: Spec, *, squeeze_dims: Sequence[int] = ()) -> Shape:
     return _squeezed(x.shape, squeeze_dims)
 
 
-@kernel("Squeeze", unit="memory", shape=_squeeze_shape)
+@kernel("Squeeze", unit="memory", shape=_squeeze_shape, dtypes=dt.MOVED)
 def squeeze(x: np.ndarray, /, *, squeeze_dims: Sequence[int] = ()) -> np.ndarray:
     """The tensor without the axes of extent 1 that squeeze_dims names, or all of them when it is empty.
 
@@ -166,7 +166,7 @@ def _place(rank: int, axis: int) -> int:
     return axis if axis >= 0 else axis + rank + 1
 
 
-@kernel("ExpandDims", unit="memory", shape=_expand_dims_shape)
+@kernel("ExpandDims", unit="memory", shape=_expand_dims_shape, dtypes=dt.MOVED)
 def expand_dims(x: np.ndarray, dim: np.ndarray, /) -> np.ndarray:
     """The tensor with an axis of extent 1 at `dim`, which counts from the end when negative.  Source: TensorFlow op
     `ExpandDims`."""

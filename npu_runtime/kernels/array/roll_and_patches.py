@@ -39,7 +39,7 @@ def roll(x: Array, shift: Array, axis: Array, /, *, out: Array | None = None) ->
 
 
 def _bitcast_shape(x: Spec, /, *, type: str) -> Shape:
-    if x.shape is None or x.dtype not in dt.ALL:
+    if x.shape is None or x.dtype not in dt.MOVED:
         return None
     before, after = dt.itemsize_bytes(x.dtype), dt.itemsize_bytes(type)
     if before == after:
@@ -47,7 +47,7 @@ def _bitcast_shape(x: Spec, /, *, type: str) -> Shape:
     return (*x.shape, before // after) if before > after else x.shape[:-1]
 
 
-@kernel("Bitcast", unit="memory", shape=_bitcast_shape, dtypes={"T": dt.NUMBERS, "type": dt.NUMBERS})
+@kernel("Bitcast", unit="memory", shape=_bitcast_shape, dtypes={"T": dt.NUMBERS | dt.KEYS, "type": dt.NUMBERS | dt.KEYS})
 def bitcast(x: Array, /, *, type: str) -> Array:
     """The same bits as another type; a narrower one adds an axis, a wider one takes the last.
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.array.joining import taken
@@ -34,7 +35,7 @@ def _rest(extent: int | None, start: int | None) -> int | None:
     return None if extent is None or start is None else extent - start
 
 
-@kernel("Slice", unit="memory", shape=_slice_shape)
+@kernel("Slice", unit="memory", shape=_slice_shape, dtypes=dt.MOVED)
 def slice_of(x: np.ndarray, begin: np.ndarray, size: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """`size` elements from `begin` on along each axis; size -1: all that follow.
 
@@ -175,7 +176,7 @@ def _complete(masks: dict[str, int]) -> dict[str, int]:
     return dict.fromkeys(_MASKS, 0) | masks
 
 
-@kernel("StridedSlice", unit="memory", shape=_strided_slice_shape)
+@kernel("StridedSlice", unit="memory", shape=_strided_slice_shape, dtypes=dt.MOVED)
 def strided_slice(
     x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, /, *,
     begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
+from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.threads.parallel import scratch
@@ -69,7 +73,14 @@ def _truncate(out: np.ndarray, x: np.ndarray) -> None:
     np.copyto(out, bits.view(np.float32), casting="unsafe")
 
 
-@kernel("Cast", unit="vector", shape=same_as(0), dtypes={"SrcT": dt.ALL, "DstT": dt.ALL})
+def _key_of_float(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+    """Floats as keys: no processor says which bits a negative one gives."""
+    return (
+        "keys of random streams are made of integers only" if attrs["DstT"] in dt.KEYS and specs[0].dtype in dt.FLOATS else None
+    )
+
+
+@kernel("Cast", unit="vector", shape=same_as(0), dtypes={"SrcT": dt.MOVED, "DstT": dt.MOVED}, refuse=_key_of_float)
 def cast(x: np.ndarray, /, *, DstT: str, Truncate: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The same values in another type.
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from npu_runtime import dtypes as dt
 from npu_runtime.cost.work import per_element
-from npu_runtime.errors import InvalidArgument, Unimplemented
+from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
-from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.base import Refuse, kernel
 from npu_runtime.kernels.random.normals import fill_truncated
 from npu_runtime.kernels.random.philox import Make, Stream, fill
 from npu_runtime.kernels.random.random import (
@@ -32,6 +32,8 @@ FLOATS_BY_SEED = {"dtype": dt.FLOATS, **SEED}
 INTEGERS_BY_SEED = {"dtype": dt.INDICES, **SEED}
 FLOATS_BY_KEY = {"dtype": dt.FLOATS, "Tshape": dt.INDICES}
 INTEGERS_BY_KEY = {"dtype": dt.INDICES, "Tshape": dt.INDICES}
+SHAPE_AND_ALGORITHM = {"shape": 1, "alg": 0}
+"""Ranks of the inputs that say what is drawn, and how."""
 SCRAMBLING_KEY = 0x02461E293EC8F720
 """The key by which TensorFlow scrambles a seed.  Source: TensorFlow core/kernels/stateless_random_ops.cc."""
 PHILOX, THREEFRY, AUTO = 1, 2, 3
@@ -50,10 +52,15 @@ def from_seed(seed: np.ndarray) -> Stream:
     return Stream(words[0] | words[1] << 32, (words[2] | words[3] << 32) << 64)
 
 
+def require_philox(alg: np.ndarray) -> None:
+    """Raises: InvalidArgument for another algorithm."""
+    if int(alg) not in (PHILOX, AUTO):
+        raise InvalidArgument(f"Unsupported algorithm id: {int(alg)}")
+
+
 def from_key(key: np.ndarray, counter: np.ndarray, alg: np.ndarray) -> Stream:
     """The stream at a counter: key (1,) uint64, counter (2,) uint64, the low word first."""
-    if int(alg) not in (PHILOX, AUTO):
-        raise Unimplemented(f"Unsupported algorithm id: {int(alg)}")
+    require_philox(alg)
     if key.shape != (1,):
         raise InvalidArgument(f"key must have shape [1], not {shape_text(key.shape)}")
     if counter.ndim != 1 or counter.size < 2:
@@ -61,10 +68,19 @@ def from_key(key: np.ndarray, counter: np.ndarray, alg: np.ndarray) -> Stream:
     return Stream(int(key[0]), int(counter[0]) | int(counter[1]) << 64)
 
 
-def _not_philox(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
-    """The algorithm ThreeFry."""
-    algorithm = specs[3].value
-    return "only Philox is done, not ThreeFry" if algorithm is not None and int(algorithm) == THREEFRY else None
+def not_threefry(position: int) -> Refuse:
+    """Refuses the algorithm ThreeFry, where the input at a position says it beforehand."""
+
+    def refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
+        """The algorithm ThreeFry."""
+        algorithm = specs[position].value
+        is_threefry = algorithm is not None and algorithm.size == 1 and int(algorithm) == THREEFRY
+        return "only Philox is done, not ThreeFry" if is_threefry else None
+
+    return refuse
+
+
+_not_philox = not_threefry(3)
 
 
 def _register(name: str, fill_with: Callable[[np.ndarray, Stream], np.ndarray], flops: float) -> None:
@@ -78,9 +94,9 @@ def _register(name: str, fill_with: Callable[[np.ndarray, Stream], np.ndarray], 
     ) -> np.ndarray:
         return fill_with(output(shape, dt.to_numpy(dtype), out), from_key(key, counter, alg))
 
-    fixed: dict[str, Any] = {"unit": "vector", "shape": given_shape, "estimate": per_element(flops), "ranks": {"shape": 1}}
-    kernel(name, dtypes=FLOATS_BY_SEED, **fixed)(by_seed)
-    kernel(f"{name}V2", dtypes=FLOATS_BY_KEY, refuse=_not_philox, **fixed)(by_key)
+    fixed: dict[str, Any] = {"unit": "vector", "shape": given_shape, "estimate": per_element(flops)}
+    kernel(name, dtypes=FLOATS_BY_SEED, ranks={"shape": 1}, **fixed)(by_seed)
+    kernel(f"{name}V2", dtypes=FLOATS_BY_KEY, ranks=SHAPE_AND_ALGORITHM, refuse=_not_philox, **fixed)(by_key)
 
 
 _register("StatelessRandomUniform", lambda made, stream: fill(made, stream, 4, uniform(made.dtype)), 1)
@@ -105,7 +121,7 @@ def uniform_int_by_seed(
 
 @kernel(
     "StatelessRandomUniformIntV2", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_KEY, estimate=per_element(2),
-    refuse=_not_philox, ranks={"alg": 0, "minval": 0, "maxval": 0},
+    refuse=_not_philox, ranks={**SHAPE_AND_ALGORITHM, "minval": 0, "maxval": 0},
 )  # fmt: skip
 def uniform_int_by_key(
     shape: np.ndarray, key: np.ndarray, counter: np.ndarray, alg: np.ndarray, minval: np.ndarray, maxval: np.ndarray, /, *,
@@ -126,7 +142,10 @@ def full_int_by_seed(shape: np.ndarray, seed: np.ndarray, /, *, dtype: str, out:
     return fill(made, from_seed(seed), *_any_bits(made.dtype))
 
 
-@kernel("StatelessRandomUniformFullIntV2", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_KEY, refuse=_not_philox)
+@kernel(
+    "StatelessRandomUniformFullIntV2", unit="vector", shape=given_shape, dtypes=INTEGERS_BY_KEY, refuse=_not_philox,
+    ranks=SHAPE_AND_ALGORITHM,
+)  # fmt: skip
 def full_int_by_key(
     shape: np.ndarray, key: np.ndarray, counter: np.ndarray, alg: np.ndarray, /, *, dtype: str, out: np.ndarray | None = None
 ) -> np.ndarray:

@@ -28,7 +28,7 @@ from npu_runtime.graph.ops import (
     variable_key,
 )
 from npu_runtime.graph.order import predecessors, strongly_connected
-from npu_runtime.kernels.base import all_kernels
+from npu_runtime.kernels.base import Kernel, all_kernels
 from npu_runtime.passes.place.branch_groups import BranchGroups
 
 PASSING_HANDLES = SWITCHES | ENTERS | HANDED_ON
@@ -118,9 +118,15 @@ def reason_for_host(node: Node, graph: Graph) -> str | None:
     inputs = [graph.spec(value) for value in node.inputs]
     for spec in [*inputs, *node.outputs]:
         is_shown = spec.dtype == "string" and made.takes_text
-        if spec.dtype not in HANDLES and not is_shown and (reason := _refuse_dtype(spec.dtype)):
+        is_taken = spec.dtype in HANDLES or is_shown or (spec.dtype in dt.KEYS and _is_named(spec.dtype, node, made))
+        if not is_taken and (reason := _refuse_dtype(spec.dtype)):
             return reason
     return made.refuse(inputs, made.bind(node.attrs)) if made.refuse else None
+
+
+def _is_named(dtype: str, node: Node, made: Kernel) -> bool:
+    """Whether a kernel names a type, or its op has no other one there; attributes that it does not name may be any."""
+    return not any(dtype in _types(value) for attr, value in node.attrs.items() if attr not in made.dtypes)
 
 
 def _wish_for_host(node: Node) -> str | None:

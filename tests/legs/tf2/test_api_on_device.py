@@ -32,8 +32,8 @@ def fitted(make):
     made.compile(make(), "mse")
     return made.fit(x, y, batch_size=16, epochs=3, shuffle=False, verbose=0).history["loss"]
 scaled = npu.train.optimizer.NpuLossScaleOptimizer
-O = K.optimizers
-makes = [lambda: scaled(O.AdamW(0.01)), lambda: scaled(O.legacy.Adam(0.01)), lambda: O.RMSprop(0.01)]
+legacy = K.optimizers.legacy
+makes = [lambda: scaled(K.optimizers.AdamW(0.01)), lambda: scaled(legacy.Adam(0.01)), lambda: K.optimizers.RMSprop(0.01)]
 print(json.dumps([fitted(make) for make in makes]))
 """
 

@@ -95,8 +95,8 @@ def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
         return []
     if dialect.kind == "1 on 2":
         message = (
-            "TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15. "
-            "Scripts for the TensorFlow 2 adapter (npu_device) are not converted yet."
+            "TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15, as it runs graphs, "
+            "which the TensorFlow 2 adapter (npu_device) does not take."
         )
         span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else _BEGINNING
         return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]

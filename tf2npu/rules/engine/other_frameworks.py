@@ -53,6 +53,6 @@ def _said(module: str, text: str) -> list[Finding]:
         return [Finding(_RULE, Level.MANUAL, Span(line, 1, line, 1), message)]
     message = (
         f"This file is written for {OTHER_FRAMEWORKS[module]} and does not use TensorFlow: it is copied as it is. tf2npu "
-        "converts TensorFlow 1 only."
+        "converts TensorFlow only."
     )
     return [Finding(_RULE, Level.INFO, Span(line, 1, line, 1), message)]

@@ -18,6 +18,16 @@ _MAKERS = (
     "tensorflow.random.Generator.from_non_deterministic_state", "tensorflow.random.get_global_generator",
 )  # fmt: skip
 
+_WITHOUT_VARIABLES = frozenset(
+    f"{name}()"
+    for name in (
+        "Rescaling", "Resizing", "CenterCrop", "CategoryEncoding", "Hashing", "Discretization", "StringLookup", "IntegerLookup",
+        "TextVectorization", "ZeroPadding1D", "ZeroPadding2D", "Cropping1D", "Cropping2D", "Flatten", "Reshape", "Permute",
+        "RepeatVector", "Activation", "Concatenate",
+    )
+)  # fmt: skip
+"""Layers that compute without variables; those that look words up have tables, which lie on the CPU."""
+
 
 @rule(
     id="NPU808",
@@ -57,6 +67,10 @@ def variable_of_dataset(call: Call) -> None:
         Example.same(
             "flip = tf.keras.layers.RandomFlip()\nd = tf.data.Dataset.range(3).map(lambda x: flip(x))",
             level="manual", config=_TF2,
+        ),
+        Example.same(
+            "scale = tf.keras.layers.Rescaling(1 / 255)\nd = tf.data.Dataset.range(3).map(lambda x: scale(x))",
+            note="no variable", config=_TF2,
         ),
         Example.same(
             "flip = tf.keras.layers.RandomFlip()\ndef net(x):\n    return flip(x)\nd = tf.data.Dataset.range(3).map(lambda x: x)",
@@ -99,7 +113,8 @@ def _state(site: Site, root: cst.Name, scope: Scope) -> str:
     maker = site.script.name_of(node.func, made[0].scope) if isinstance(node, cst.Call) else None
     if maker is not None and maker.startswith("tensorflow.random.Generator."):
         return "a generator with a variable"
-    if name.startswith("tensorflow.keras.layers.") or name in ("tensorflow.keras.Sequential()", "tensorflow.keras.Model()"):
+    is_layer = name.startswith("tensorflow.keras.layers.") and name.rpartition(".")[2] not in _WITHOUT_VARIABLES
+    if is_layer or name in ("tensorflow.keras.Sequential()", "tensorflow.keras.Model()"):
         return "which may hold variables"
     return ""
 

@@ -96,6 +96,28 @@ def eager_loop(call: Call) -> None:
         )
 
 
+@part_of(
+    eager_step,
+    matches=(
+        "tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly",
+        "tensorflow.keras.Model().compile", "tensorflow.keras.Sequential().compile",
+    ),
+    examples=(
+        Example.same("tf.config.run_functions_eagerly(True)", level="manual", config=_TF2),
+        Example.same(
+            "m = tf.keras.Sequential()\nm.compile('sgd', run_eagerly=True)", level="manual", config=_TF2,
+            write="m = tf.keras.Sequential()\nm.compile('sgd')",
+        ),
+        Example.same("m = tf.keras.Sequential()\nm.compile('sgd', run_eagerly=False)", note="compiled", config=_TF2),
+    ),
+)  # fmt: skip
+def eager_switch(call: Call) -> None:
+    """Reports what has functions run eagerly."""
+    value = call.value("run_eagerly") if call.name.endswith(".compile") else call.value("run_eagerly", 0)
+    if value is not None and call.resolve(value) not in ("False", "None"):
+        call.manual("With this every function runs eagerly, on the CPU: take it out where it is not for debugging alone.")
+
+
 def _tape_in(script: Script, own: Scope) -> cst.Call | None:
     """The gradient tape that a function itself opens."""
     found = (call for call, scope in script.walked.calls if scope.function is own and script.name_of(call.func, scope) == _TAPE)

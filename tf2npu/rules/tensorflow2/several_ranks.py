@@ -62,7 +62,7 @@ def several_ranks(site: Site) -> None:
         one = Site(site.script, site.fix.rule, node, scope)
         if node is site.script.tree.module:
             one.fix.site = (0, 0)
-        one.manual(f"Stays for one NPU, as not all of it can be distributed: {reason}.")
+        one.manual(f"Stays for one NPU, as not all of it can be distributed: {reason}. Then convert it again.")
         site.fix.findings += one.fix.findings
     if plan.reasons:
         site.fix.site = (0, 0)

@@ -15,6 +15,13 @@ CASES = [
     case("ConcatV2", [arr(2, 3), arr(0, 3)], I0, id="empty"),
     case("ConcatV2", [arr(3, dtype="int64"), arr(2, dtype="int64")], scalar(0, "int64")),
     *[case("ConcatV2", [arr(2, 3, dtype=t), arr(2, 1, dtype=t)], I1, id=t) for t in ("bool", "float16", "bfloat16", "uint8")],
+    *[
+        case(op, [arr(3, dtype="uint64"), arr(3, dtype="uint64", seed=1)], *rest, id="keys")
+        for op, rest in (("ConcatV2", [I0]), ("Pack", []))
+    ],
+    case("Split", I0, arr(6, dtype="uint64"), num_split=3, id="keys"),
+    case("SplitV", arr(6, dtype="uint64"), i32(1, 5), I0, num_split=2, id="keys"),
+    case("Unpack", arr(3, 4, dtype="uint64"), num=3, id="keys"),
     case("ConcatV2", [arr(300, 200), arr(300, 100)], I1, id="large"),
     case("Concat", I0, [arr(2, 3), arr(4, 3)]),
     case("Concat", I1, [arr(2, 3, dtype="int32"), arr(2, 1, dtype="int32")]),

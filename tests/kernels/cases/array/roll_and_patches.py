@@ -14,6 +14,8 @@ CASES = [
                                                               ("int64", "float32"), ("int32", "uint8"), ("float16", "bfloat16"))],
     *[case("Bitcast", arr(3, n, dtype=a), type=b)
       for n, a, b in ((2, "float16", "float32"), (4, "int8", "int32"), (2, "int32", "int64"))],
+    *[case("Bitcast", arr(3, 2, dtype=a, low=-9, high=9), type=b) for a, b in (("uint64", "int64"), ("int64", "uint64"))],
+    *[case("Bitcast", arr(3, 2, dtype=a), type=b) for a, b in (("uint64", "int32"), ("int32", "uint64"), ("float32", "uint64"))],
     case("UnravelIndex", i32(5, 3, 11), i32(3, 4)),
     case("UnravelIndex", scalar(7, "int64"), np.array([2, 2, 2], np.int64)),
     *[case("Empty", i32(2, 3), dtype=d, init=True) for d in ("float32", "int32", "bool")],

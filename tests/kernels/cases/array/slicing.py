@@ -61,6 +61,8 @@ CASES = [
     case("Slice", X, i32(4, 0, 0), i32(0, 5, 6), id="empty"),
     case("Slice", arr(7, dtype="int32"), np.array([2], np.int64), np.array([3], np.int64)),
     case("Slice", arr(3, 4, dtype="bool"), i32(0, 1), i32(3, 2)),
+    case("Slice", arr(7, dtype="uint64"), i32(2), i32(3), id="keys"),
+    _slice(arr(5, dtype="uint64"), slice(1, None, 2), id="keys"),
     case("Slice", scalar(1.0), NOTHING, NOTHING),
     case("Slice", arr(700, 600), i32(10, 20), i32(600, 500), id="large"),
     *[_slice(X, *entries, id=f"index{k}") for k, entries in enumerate(INDICES)],

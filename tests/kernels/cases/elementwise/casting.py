@@ -15,6 +15,7 @@ NOT_FINITE = np.array([np.inf, -np.inf, np.nan], np.float32)
 BEYOND = np.array([3e9, -3e9, 1e20, -1e20, np.inf, -np.inf, np.nan], np.float32)
 OUTSIDE = np.array([-1, -0.5, -1.5, -2, -129, -300, -40000, -65504, 127.5, 128, 255.5, 256, 300, 32767, 32768, 40000, 65504, 1e5,
                     -1e5, 2147483648, -2147483648, 3e9, -3e9, 1e20, -1e20, np.inf, -np.inf, np.nan, 200], np.float32)  # fmt: skip
+KEYS = np.array([[0, 1, 5], [2**63, 2**64 - 1, 0x0123456789ABCDEF]], np.uint64)
 LARGE = np.array([70000, -70000, 300, -300, 2**31 - 1], np.int32)
 
 CASES = [
@@ -37,6 +38,8 @@ CASES = [
         for x in (-1, 300)
     ],
     *[case("Cast", LARGE, DstT=b, id=f"wrap-{b}") for b in ("int8", "uint8", "int16", "float16", "bfloat16")],
+    *[case("Cast", KEYS, DstT=b, id=f"key-{b}") for b in [*TYPES, "uint64"]],
+    *[case("Cast", arr(4, 5, dtype=a, low=-9, high=9), DstT="uint64", id=f"{a}-key") for a in sorted(dt.INTEGERS | {"bool"})],
     case("Cast", scalar(2.5), DstT="int32", id="scalar"),
     case("Cast", arr(0, 3), DstT="int32", id="empty"),
     case("Cast", arr(70001), DstT="float16", id="large-float16"),
