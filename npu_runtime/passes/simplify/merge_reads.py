@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 
 from npu_runtime.analysis.effects import conditional_nodes
 from npu_runtime.graph.ir import Graph, Node, Value
-from npu_runtime.graph.ops import READING, VARIABLES, Key, variable_key
+from npu_runtime.graph.ops import NEXT_ITERATIONS, READING, VARIABLES, Key, variable_key
 from npu_runtime.graph.order import followers, predecessors, reached, topological
 from npu_runtime.passes.base import graph_pass
 
@@ -34,9 +34,12 @@ def merge_reads(graph: Graph) -> int:
 
 
 def _users(graph: Graph) -> dict[Key, list[Node]]:
-    """The nodes that are handed each resource variable, in an order in which they may run."""
+    """The nodes that are handed each resource variable, in an order in which they may run.
+
+    A loop that stays on the host still has its frame, which goes back by nodes that are handed no variable.
+    """
     found: dict[Key, list[Node]] = {}
-    for node in topological(list(graph)):
+    for node in topological([node for node in graph if node.op not in NEXT_ITERATIONS]):
         for value in dict.fromkeys(node.inputs):
             source = graph[value.node]
             if source.op in VARIABLES and not source.ref_outputs:
