@@ -1,4 +1,4 @@
-"""What the text of a script for TensorFlow 2 tells of the device: where it is opened, and the options that it sets."""
+"""Facts about the device in the text of a script for TensorFlow 2: where it is opened, and the options that it sets."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Shim:
     unit: str
 
     def loaded_hooks(self) -> ModuleType:
-        """Its hooks, once it is prepared."""
+        """The hooks of the shim, once it is prepared."""
         return sys.modules[self.hooks]
 
     def prepare(self) -> str | None:

@@ -19,7 +19,7 @@ FIGURE = re.compile(r"(?:loss|accuracy|mean|rate):? (\d+\.\d+)", re.IGNORECASE)
 
 
 def printed(example: str, side: str, folder: Path, *words: str) -> str:
-    """What an example prints on a side."""
+    """The lines that an example prints on a side."""
     source = EXAMPLES / example / "train.py"
     script = folder / f"{side}.py"
     text = source.read_text(encoding="utf-8")
