@@ -124,11 +124,6 @@ def inverse_of_a_singular_matrix() -> Any:
 
 
 @case()
-def inverse_of_a_singular_matrix() -> Any:
-    return tf.function(lambda a: tf.linalg.inv(a))(tf.zeros([2, 2]))
-
-
-@case()
 def string_that_is_no_number() -> Any:
     return tf.function(lambda s: tf.strings.to_number(s))(tf.constant(["1.5", "two"]))
 
