@@ -379,7 +379,7 @@ def interrupted_and_fitted_again() -> Any:
 
 @case(TRAINED)
 def interrupted_anywhere_and_fitted_again() -> Any:
-    """Who presses a second time is one whose first signal came into a finalizer, where Python drops what a handler raises."""
+    """A second signal follows where the first one came into a finalizer: Python drops what a handler raises there."""
     is_over = threading.Event()
 
     def press(thread: int = threading.get_ident()) -> None:
