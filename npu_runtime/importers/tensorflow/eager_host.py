@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -38,6 +39,8 @@ class EagerHost(HostSide):
         self._shadow = FuncGraph("npu_host_side")
         self._behind_script = behind_script
         self._names: list[str] = []
+        self._forget = weakref.finalize(self, _remove_functions, self._names)
+        self._forget.atexit = False  # the context goes with the process
         self._thread = threading.local()
 
     @contextmanager
@@ -79,10 +82,8 @@ class EagerHost(HostSide):
         return call
 
     def close(self) -> None:
-        """Forget the calls."""
-        for name in self._names:
-            context.context().remove_function(name.encode())
-        self._names.clear()
+        """Forget the calls, as happens when the function is gone."""
+        self._forget()
 
     def _add_functions(self) -> None:
         for function in self._user_graph._functions.values():
@@ -101,6 +102,11 @@ class EagerHost(HostSide):
         context.context().add_c_function(made)
         pywrap_tf_session.TF_DeleteFunction(made)
         self._names.append(name)
+
+
+def _remove_functions(names: Sequence[str]) -> None:
+    for name in names:
+        context.context().remove_function(name.encode())
 
 
 def _between(fed: Sequence[Any], wanted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
