@@ -64,6 +64,11 @@ def _trained(session: tf.Session, train: Any) -> list[np.ndarray]:
     return values
 
 
+def _agree(ours: list[np.ndarray], theirs: list[np.ndarray]) -> None:
+    for mine, given in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, given, rtol=2e-6, atol=1e-7)
+
+
 def _ops(session: tf.Session) -> list[str]:
     programs = [runner.program for plan in device_of(session)._plans.values() for runner in plan.runners.values()]
     tasks = [[step.op for step in program.steps if isinstance(step, Task)] for program in programs]
@@ -102,8 +107,7 @@ def test_a_slot_that_somebody_else_reads_keeps_its_nodes() -> None:
     with tf.Session() as session:
         theirs = _trained(session, train)
     assert APPLY_MOMENTS not in ops
-    for mine, given in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(mine, given, rtol=2e-6, atol=1e-7)
+    _agree(ours, theirs)
 
 
 def test_a_read_behind_another_variables_update_stays_behind_it() -> None:
@@ -118,8 +122,7 @@ def test_a_read_behind_another_variables_update_stays_behind_it() -> None:
         ours = _trained(session, train)
     with tf.Session() as session:
         theirs = _trained(session, train)
-    for mine, given in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(mine, given, rtol=2e-6, atol=1e-7)
+    _agree(ours, theirs)
 
 
 @pytest.mark.parametrize("dtype", [tf.float16, tf.float64])

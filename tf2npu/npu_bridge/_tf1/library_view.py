@@ -6,16 +6,14 @@ was before the swap, so that they behave as they do in a process without npu_bri
 
 from __future__ import annotations
 
-import builtins
 import sys
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any
 
 from npu_bridge._tf1 import twins
 from npu_bridge._tf1.journal import Journal
+
+from npu_runtime.importers.tensorflow.module_views import ViewFinder
 
 LIBRARIES = frozenset({
     "tensorflow_estimator", "tensorboard", "tensorflow_probability", "tensorflow_addons", "tensorflow_hub",
@@ -61,43 +59,6 @@ def apply(journal: Journal, view: ModuleType) -> None:
             journal.set(vars(sys.modules[name]), "keras", view.keras)
             journal.set(vars(sys.modules[name]), "estimator", view.estimator)
             journal.set(vars(sys.modules[name]), "summary", view.summary)
-    finder = LibraryFinder(view)
+    finder = ViewFinder(view, lambda name: name.partition(".")[0] in LIBRARIES)
     sys.meta_path.insert(0, finder)
     journal.on_undo(lambda: sys.meta_path.remove(finder))
-
-
-class LibraryFinder:
-    """Loads modules of those libraries with builtins whose ``import tensorflow`` gives the view."""
-
-    def __init__(self, view: ModuleType) -> None:
-        def import_view(name: str, *args: Any, **kwargs: Any) -> ModuleType:
-            module = builtins.__import__(name, *args, **kwargs)
-            return view if module is sys.modules["tensorflow"] else module
-
-        self._builtins = {**vars(builtins), "__import__": import_view}
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Find a library module and arrange that it runs with the view's builtins."""
-        if name.partition(".")[0] not in LIBRARIES:
-            return None
-        spec = PathFinder.find_spec(name, path)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _WithBuiltins(spec.loader, self._builtins)
-        return spec
-
-
-class _WithBuiltins:
-    """A loader that puts other builtins into the module before it runs it."""
-
-    def __init__(self, loader: Any, names: dict[str, Any]) -> None:
-        self._loader, self._names = loader, names
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        vars(module)["__builtins__"] = self._names
-        self._loader.exec_module(module)

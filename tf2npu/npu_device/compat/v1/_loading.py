@@ -6,15 +6,14 @@ that says npu_device runs on TensorFlow 2 and writes `tf.compat.v1` where it mea
 
 from __future__ import annotations
 
-import builtins
 import sys
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from npu_runtime.importers.tensorflow.module_views import ViewFinder
 
 _NAMES = "npu_bridge._tf1"
 """The part of npu_bridge that changes what `tensorflow` means."""
@@ -29,7 +28,8 @@ def load() -> None:
     found = find_spec("npu_bridge")
     assert found is not None and found.origin is not None  # it comes in the same distribution
     sys.modules[_NAMES] = _without_changes(Path(found.origin).with_name("_tf1"))
-    sys.meta_path.insert(0, _SeeingVersion1())
+    view = import_module("tensorflow.compat.v1")
+    sys.meta_path.insert(0, ViewFinder(view, lambda name: name.startswith("npu_bridge.")))
     import_module("npu_bridge")
 
 
@@ -48,40 +48,3 @@ def _without_changes(folder: Path) -> ModuleType:
     package.__path__ = [str(folder)]
     vars(package).update(install=lambda: None, uninstall=lambda: None, is_installed=lambda: False)
     return package
-
-
-class _SeeingVersion1:
-    """A meta path finder for npu_bridge's modules, whose `import tensorflow` gives `tensorflow.compat.v1`."""
-
-    def __init__(self) -> None:
-        view = import_module("tensorflow.compat.v1")
-
-        def import_view(name: str, *args: Any, **kwargs: Any) -> ModuleType:
-            module = builtins.__import__(name, *args, **kwargs)
-            return view if module is sys.modules["tensorflow"] else module
-
-        self._builtins = {**vars(builtins), "__import__": import_view}
-
-    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """The module as another finder would load it, with these builtins; None for what is not npu_bridge's."""
-        spec = PathFinder.find_spec(name, path) if name.startswith("npu_bridge.") else None
-        if spec is not None and spec.loader is not None:
-            spec.loader = _WithBuiltins(spec.loader, self._builtins)
-        return spec
-
-
-class _WithBuiltins:
-    """A loader that puts other builtins into the module before it runs it."""
-
-    def __init__(self, loader: Any, names: dict[str, Any]) -> None:
-        self._loader, self._names = loader, names
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        vars(module)["__builtins__"] = self._names
-        self._loader.exec_module(module)
