@@ -21,7 +21,7 @@ _SETTINGS = (
     "tensorflow.config.experimental.set_visible_devices", "tensorflow.config.set_logical_device_configuration",
     "tensorflow.config.experimental.set_virtual_device_configuration",
 )  # fmt: skip
-_PURE = ("tensorflow.config.", "builtins.")
+_PURE = ("tensorflow.config.", "builtins.", "horovod.tensorflow.local_rank", "horovod.tensorflow.keras.local_rank")
 """Beginnings of the names of functions that may be called in what goes: they only ask."""
 
 
