@@ -42,9 +42,10 @@ _CALLED = tuple(
     examples=(
         Example(
             f"{_HEAD}hvd.init()\no = hvd.DistributedOptimizer(tf.keras.optimizers.SGD(0.1 * hvd.size()))\n"
-            "if hvd.rank() == 0:\n    print(o)",
+            "if hvd.rank() == 0:\n    print(o)\n@tf.function\ndef f(x):\n    return x\nf(1.0)",
             f"{_OPENED}o = npu.distribute.npu_distributed_keras_optimizer_wrapper(tf.keras.optimizers.SGD(0.1 * "
-            "npu.open().workers_num))\nif npu.open().worker_id == 0:\n    print(o)",
+            "npu.open().workers_num))\nif npu.open().worker_id == 0:\n    print(o)\n@tf.function\ndef f(x):\n    return x\n"
+            "f(1.0)",
             config=_HOROVOD,
         ),
         Example(
@@ -127,7 +128,7 @@ def _average(call: Call, plan: HorovodPlan) -> None:
     on="module",
     examples=(
         Example.same(f"{_HEAD}hvd.init()\nf = hvd.rank", note="handed on", level="manual", config=_HOROVOD),
-        Example.same("import tensorflow as tf\nprint(tf.ones(1))", note="no Horovod", level="manual", config=_HOROVOD),
+        Example.same("import tensorflow as tf\nprint(tf.ones(1))", note="no Horovod", config=_HOROVOD),
     ),
 )
 def horovod_left(site: Site) -> None:
