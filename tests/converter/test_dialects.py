@@ -190,7 +190,10 @@ STEP = "@tf.function\ndef step(x):\n    return x\nprint(step(tf.ones(2)))\n"
         "tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)\n",
         "tf.compat.v1.set_random_seed(1)\n",
         "s = tf.compat.v1.Session(config=tf.compat.v1.ConfigProto())\n",
-        "from tensorflow.compat.v1 import ConfigProto, InteractiveSession\ns = InteractiveSession(config=ConfigProto())\n",
+        "from tensorflow.compat.v1 import ConfigProto, InteractiveSession\nc = ConfigProto()\n"
+        "c.gpu_options.allow_growth = True\ns = InteractiveSession(config=c)\n",
+        "from tensorflow.python.util.deprecation import deprecated\nfrom tensorflow.python.client import session\n"
+        "s = session.Session()\n@deprecated('2020-01-01', 'use h')\ndef g():\n    pass\n",
         "import tensorflow.compat.v1 as tf1\ntf1.logging.info('x')\nprint(tf1.train.exponential_decay)\n",
     ],
 )

@@ -13,7 +13,7 @@ import libcst as cst
 
 from tf2npu.config import AUTO, TF1
 from tf2npu.findings import Seen
-from tf2npu.frameworks.tensorflow1.compat_names import hints_at_1, is_beside, is_kept, tells_1
+from tf2npu.frameworks.tensorflow1.compat_names import has_tensorflow_beside, hints_at_1, is_kept, tells_1
 from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import is_adapter2
 from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
@@ -107,11 +107,12 @@ def _by_own_names(script: Script) -> Dialect:
 def _names(script: Script) -> Iterator[tuple[cst.BaseExpression, str, bool]]:
     """The names of frameworks that a file uses, and whether TensorFlow 2 has each as it is written."""
     imported = _imported(script)
-    has_kept = "compat" in script.text and is_beside([name for names in imported.values() for name in names])
+    is_beside = has_tensorflow_beside([name for names in imported.values() for name in names])
     for node, scope in script.walked.references:
         name = script.name_of(node, scope)
         if name is not None and name.startswith(("tensorflow.", "horovod.")):
-            yield node, name, has_kept and any(is_kept(name, written) for written in _written(script, node, imported))
+            written = _written(script, node, imported) if tells_1(name) else []
+            yield node, name, any(is_kept(name, one, is_beside) for one in written)
 
 
 def _imported(script: Script) -> dict[str, list[str]]:
@@ -161,7 +162,7 @@ def is_either(script: Script) -> bool:
 def _is_of_compat_alone(script: Script) -> bool:
     """Whether all that a file imports of TensorFlow is its version 1, or its version 2."""
     imported = [name for names in _imported(script).values() for name in names]
-    return any(name.startswith("tensorflow.compat.") for name in imported) and not is_beside(imported)
+    return any(name.startswith("tensorflow.compat.") for name in imported) and not has_tensorflow_beside(imported)
 
 
 def _is_statement(script: Script, node: cst.CSTNode) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import ParsedFile
 from tf2npu.frameworks.tensorflow1.api_return_types import DATASET
-from tf2npu.frameworks.tensorflow1.compat_names import is_beside
+from tf2npu.frameworks.tensorflow1.compat_names import has_tensorflow_beside
 from tf2npu.frameworks.tensorflow1.file_scopes import FileScopes, Place, enumerated
 from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.frameworks.tensorflow1.value_kinds import SUBCLASS, TENSOR, is_model, is_model_class
@@ -52,7 +52,7 @@ def evidence_of_2(file: ParsedFile, canonical: Callable[[str], str]) -> Seen | N
 def _is_of_one_release(file: ParsedFile) -> bool:
     """Whether a file names the release that it means in its imports, and has no TensorFlow beside it."""
     names = [module for level, module in file.imports if level == 0]
-    return any(name.startswith("tensorflow.compat") for name in names) and not is_beside(names)
+    return any(name.startswith("tensorflow.compat") for name in names) and not has_tensorflow_beside(names)
 
 
 def _told(scopes: FileScopes, place: Place) -> Iterator[str]:
