@@ -15,13 +15,12 @@ from npu_formats.files.directory import Directory
 from tf2npu import file_findings
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.output import Output
-from tf2npu.project.signature import signature_of, signature_of_bytes, size_of
+from tf2npu.project.signature import signature_of, signature_of_bytes
 from tf2npu.project.undo_log import (
     Replaced,
     UndoRun,
     clear_drafts,
     copy_attributes,
-    copy_whole,
     exclusive,
     keep_owner,
     run_to_write,
@@ -75,7 +74,6 @@ class InPlace(Output):
         """Record the originals, move the new texts into place, and end the record."""
         recorded = [pair for staged in self._staged if (pair := self._preserved(staged)) is not None]
         if recorded:
-            self._state.sync(self._run.originals)
             self._run.record([entry for _, entry in recorded])
             self._draft_name = self._run.announce_drafts()
             for staged, entry in recorded:
@@ -89,19 +87,15 @@ class InPlace(Output):
 
     def _preserved(self, staged: _Staged) -> tuple[_Staged, Replaced] | None:
         """Copy the original; None where that is not possible."""
-        path = staged.result.path
         try:
-            original = self._run.new_original()
-            copy_whole(self._tree.files, path, self._state, original, size_of(staged.before))
-            if signature_of(self._state, original, (staged.before,)) != staged.before:
-                _disturbed(staged.result)
-                return None
-            info = self._state.lstat(original)
-            assert info is not None
+            entry = self._run.preserve(self._tree.files, staged.result.path, staged.before, staged.after)
         except OSError as error:
             _fail(staged.result, error)
             return None
-        return staged, Replaced(path, staged.before, staged.after, original.rpartition("/")[2], info.st_mode & 0o777)
+        if entry is None:
+            _disturbed(staged.result)
+            return None
+        return staged, entry
 
     def _move(self, staged: _Staged, entry: Replaced) -> None:
         """Put a new text in the place of the old one, in one step."""
