@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tf2npu.findings import EntryScript, FileResult, Seen
 from tf2npu.project.cache import Cache, fingerprint
-from tf2npu.project.destination import finished, opened
-from tf2npu.project.known_facts import Facts
+from tf2npu.project.destination import opened
+from tf2npu.project.known_facts import Facts, resolve_distributed
 from tf2npu.project.launchers import with_launchers
 from tf2npu.project.phase import Phases, Progress
-from tf2npu.project.request import Request, UsageProblem, check_places
+from tf2npu.project.request import Request, check_places
 from tf2npu.project.source_results import SourceResults
 from tf2npu.project.source_tree import source_tree
 from tf2npu.project.sources import Sources
@@ -69,7 +69,7 @@ def _converted(request: Request, tree: Tree, cache: Cache | None, progress: Prog
         results += output.place_others()
         made = SourceResults(sources, facts, convert, config, request.revise)
         results += made.placed(phases, fingerprint(config, known.digest, request.python2), output)
-        results += finished(output, request, tree)
+        results += output.finish()
     finally:
         output.release()
     results.sort(key=lambda result: result.path)
@@ -85,21 +85,3 @@ def _works(python2: bool) -> tuple[Work, Work]:
     if python2:
         return of_python2.gather_facts, of_python2.convert_file
     return convert_file.gather_facts, of_python2.convert_file_as_it_is
-
-
-def resolve_distributed(config: Config, kinds: tuple[str, ...]) -> Config:
-    """`auto` becomes the one kind of distribution that the project uses.
-
-    Raises: UsageProblem where that is not exactly one that can be converted.
-    """
-    if config.distributed != "auto":
-        return config
-    if len(kinds) == 1 and kinds[0] in ("horovod", "tf"):
-        return replace(config, distributed=kinds[0])
-    if not kinds:
-        found = "no distribution was found"
-    elif len(kinds) == 1:
-        found = f"only {kinds[0]} was found, which has no form on the NPU"
-    else:
-        found = f"{' and '.join(kinds)} were found"
-    raise UsageProblem(f"--distributed auto: {found}; say --distributed none, horovod or tf")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from tf2npu.findings import EntryScript, Seen
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.phase import Phase, Phases
+from tf2npu.project.request import UsageProblem
 from tf2npu.project.sources import Sources
 from tf2npu.project.workers import Crash, Work
 from tf2npu.scanner.entry_scripts import entry_scripts, imports_among_reaching
 
 if TYPE_CHECKING:  # a conversion whose results all come from the cache does not need it
+    from tf2npu.config import Config
     from tf2npu.scanner.project_facts import ProjectFacts
 
 
@@ -39,7 +41,7 @@ class Facts:
         self._python2 = python2
 
     def known(self, cache: Cache | None) -> KnownFacts:
-        """What is known of the project, from the cache where no file has changed since."""
+        """The part that a run needs, from the cache where no file has changed since."""
         if cache is None:
             return _known(b"", self.project)
         files = [*self._sources.all, *self._sources.settings]
@@ -65,3 +67,21 @@ class Facts:
 
 def _known(digest: bytes, project: ProjectFacts) -> KnownFacts:
     return KnownFacts(digest, project.distribution, entry_scripts(project), imports_among_reaching(project))
+
+
+def resolve_distributed(config: Config, kinds: tuple[str, ...]) -> Config:
+    """`auto` becomes the one kind of distribution that the project uses.
+
+    Raises: UsageProblem where that is not exactly one that can be converted.
+    """
+    if config.distributed != "auto":
+        return config
+    if len(kinds) == 1 and kinds[0] in ("horovod", "tf"):
+        return replace(config, distributed=kinds[0])
+    if not kinds:
+        found = "no distribution was found"
+    elif len(kinds) == 1:
+        found = f"only {kinds[0]} was found, which has no form on the NPU"
+    else:
+        found = f"{' and '.join(kinds)} were found"
+    raise UsageProblem(f"--distributed auto: {found}; say --distributed none, horovod or tf")

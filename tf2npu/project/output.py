@@ -80,9 +80,15 @@ class Output:
         others = (self.place_other(entry) for entry in self._tree.entries if entry.kind is not Kind.SOURCE)
         return (result for result in others if result is not None)
 
-    def finish(self) -> None:
-        if self._mirror is not None:
+    def finish(self) -> list[FileResult]:
+        """End the record of what was written; what is to be said where there is no room for it."""
+        if self._mirror is None:
+            return []
+        try:
             self._mirror.finish()
+        except OSError as error:
+            return [_unrecorded(error.strerror or str(error))]
+        return []
 
     def release(self) -> None:
         """Give back what was held for the time of the conversion; also called when it was broken off."""
@@ -117,8 +123,7 @@ class Output:
         except OSError as error:
             if error.filename == str(self._tree.files.path / result.path):
                 return unreadable(result.path, error.strerror or str(error))
-            result.status = Status.FAILED
-            return _noted(result, file_findings.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
+            return unwritten(result, error)
         return _with_outcome(result, path, placed)
 
 
@@ -141,13 +146,19 @@ def _noted(result: FileResult, note: FileFinding, level: Level, message: str) ->
     return result
 
 
+def unwritten(result: FileResult, error: OSError) -> FileResult:
+    """The result of a file that the operating system does not let us write."""
+    result.status = Status.FAILED
+    return _noted(result, file_findings.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
+
+
 def unreadable(path: str, error: str) -> FileResult:
     """The result for a file or folder that the operating system does not let us read."""
     message = f"cannot be read: {error}; not in the output"
     return _noted(FileResult(path, Status.FAILED), file_findings.UNREADABLE, Level.MANUAL, message)
 
 
-def unrecorded(error: str) -> FileResult:
+def _unrecorded(error: str) -> FileResult:
     """The result for the record of the output, without which the next run goes by its journal."""
     message = f"the record of the output cannot be written: {error}; its files are whole. Run again once there is room"
     return _noted(FileResult(".tf2npu", Status.FAILED), file_findings.UNREADABLE, Level.MANUAL, message)
