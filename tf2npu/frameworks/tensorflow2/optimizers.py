@@ -4,9 +4,9 @@ from __future__ import annotations
 
 PACKAGES = ("tensorflow.keras.optimizers", "tensorflow.optimizers")
 OLDER = ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam", "Ftrl")
-"""Those of all releases; each has a class of before 2.11 in `legacy`."""
+"""Classes of all releases; each has a class of before 2.11 in `legacy`."""
 NEWER = ("AdamW", "Lion", "Adafactor")
-"""Those that came with release 2.11 or later."""
+"""Classes that came with release 2.11 or later."""
 OPTIMIZERS = tuple(
     f"{package}.{name}" for package in PACKAGES for name in (*OLDER, *(f"legacy.{name}" for name in OLDER), *NEWER)
 )

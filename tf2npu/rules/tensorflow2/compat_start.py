@@ -5,7 +5,7 @@ from __future__ import annotations
 from tf2npu.config import TF2_COMPAT, Config
 from tf2npu.frameworks.tensorflow1.framework import FRAMEWORK
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.tensorflow2.start_of_script import put_before_use
+from tf2npu.rules.facts.start.start_of_script import put_before_use
 from tf2npu.scanner.sites import Site
 
 _COMPAT = Config(dialect=TF2_COMPAT)

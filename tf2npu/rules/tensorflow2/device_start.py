@@ -6,7 +6,7 @@ from tf2npu.config import Config
 from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, dialect_of
 from tf2npu.frameworks.tensorflow2.framework import ALIAS, FRAMEWORK
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.tensorflow2.start_of_script import put_before_use
+from tf2npu.rules.facts.start.start_of_script import put_before_use
 from tf2npu.scanner.sites import Site
 
 _TF2 = Config(dialect="tf2")

@@ -8,7 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.entry_block import is_guard
+from tf2npu.rules.facts.start.entry_block import is_guard
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script

@@ -6,7 +6,7 @@ from tf2npu.config import Config
 from tf2npu.frameworks.tensorflow2.framework import ALIAS
 from tf2npu.frameworks.tensorflow2.optimizers import OPTIMIZERS
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.entry_block import insert_behind
+from tf2npu.rules.facts.start.entry_block import insert_behind
 from tf2npu.rules.facts.training.distribution_plan import MIRRORED, distribution_plan
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site

@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.frameworks.base import Framework
-from tf2npu.rules.facts.entry_block import (
+from tf2npu.rules.facts.start.entry_block import (
     command_functions,
     entry_guard,
     insert_after_imports,
