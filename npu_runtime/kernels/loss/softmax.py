@@ -16,6 +16,7 @@ from npu_runtime.kernels.half_storage import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.threads.per_channel import ones
+from npu_runtime.kernels.threads.row_indexing import are_inside
 from npu_runtime.kernels.variable_access import shape_text
 
 BLOCK_ELEMENTS = 1 << 18
@@ -181,7 +182,7 @@ def _check_labels(features: np.ndarray, labels: np.ndarray) -> None:
     classes = features.shape[1]
     if classes == 0:
         raise InvalidArgument(f"Must have at least one class, but got logits shape {shape_text(features.shape)}")
-    if len(labels) and (labels.min() < 0 or labels.max() >= classes):
+    if not are_inside(labels, classes):
         wrong = labels.min() if labels.min() < 0 else labels.max()
         raise InvalidArgument(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  "
