@@ -52,14 +52,14 @@ def _is_small_update(graph: Graph, node: Node) -> bool:
 
 
 def _key(graph: Graph, node: Node) -> Hashable:
-    """What the members of a group have in common."""
+    """The op, its attributes and its scalars, which the members of a group have in common."""
     layout = DENSE[node.op].layout
     scalars = tuple(value for i, value in enumerate(node.inputs) if i >= layout.n_variables and i != layout.grad)
     return node.op, tuple(sorted(all_kernels()[node.op].bind(node.attrs).items())), scalars
 
 
 def _independent(graph: Graph, nodes: Sequence[Node]) -> list[Node]:
-    """Those of the nodes, from the first one on, that may run in one place: none waits for another one, or has its variables."""
+    """The nodes, from the first one on, that may run in one place: none waits for another one, or has its variables."""
     after, found, handed, behind = followers(graph), list[Node](), set[Value](), set[str]()
     for node in nodes:
         own = set(node.inputs[: DENSE[node.op].layout.n_variables])
