@@ -44,7 +44,7 @@ def _small_slice(
         return None
     if any(first < 0 or first + n > extent for first, n, extent in zip(starts, shape, extents, strict=True)):
         return None
-    index = (*(slice(first, first + n) for first, n in zip(starts, shape, strict=True)), ...)
+    index: Any = (*(slice(first, first + n) for first, n in zip(starts, shape, strict=True)), ...)
 
     def run(x: np.ndarray, begin: np.ndarray, size: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         return taken(x[index], out) if x.shape == extents else slice_of(x, begin, size, out=out)
