@@ -57,9 +57,13 @@ class TensorList:
             raise InvalidArgument(f"Trying to read {uninitialized} and no list element is set.")
         return np.zeros([n for n in shape if n is not None], dt.to_numpy(self.dtype))
 
+    def takes(self, value: Element) -> bool:
+        """Whether an element of this shape fits."""
+        return not isinstance(value, np.ndarray) or value.shape == self.shape or fits(value.shape, self.shape)
+
     def check(self, value: Element, tried: str) -> None:
         """Raises: InvalidArgument when an element of this shape does not fit."""
-        if not isinstance(value, np.ndarray) or value.shape == self.shape or fits(value.shape, self.shape):
+        if self.takes(value):
             return
         raise InvalidArgument(f"{tried} element shape: {shape_text(value.shape)} list shape: {shape_name(self.shape)}")
 
