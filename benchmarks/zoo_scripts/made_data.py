@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ def write(folder: Path) -> None:
     _sessions(folder / "train-item-views.csv", random)
     _reviews(folder, random)
     _sentences(folder / "fra.txt", random)
+    _dark_images(folder / "our485" / "low", random)
 
 
 def _digits(random: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -69,16 +71,17 @@ def _imdb(folder: Path, random: np.random.Generator) -> None:
 
 
 def _cifar(folder: Path, random: np.random.Generator) -> None:
-    """Batches of 10,000 images, a number that the scripts count on; ten images are different, one a label."""
+    """Batches of 10,000 images, a number that the scripts count on: one a label, and noise."""
     folder.mkdir()
     where_keras_looks = folder.parent / ".keras" / "datasets" / folder.name
     where_keras_looks.symlink_to(folder)
     for place in (folder, where_keras_looks):
         place.with_name(f"{place.name}.tar.gz").touch()  # it looks for this before it takes the folder
+    of_label = random.integers(0, 176, (10, 3072), dtype=np.uint8)
     for name in (*(f"data_batch_{place}" for place in range(1, 6)), "test_batch"):
         labels = random.integers(0, 10, 10000)
-        of_label = random.integers(0, 256, (10, 3072)).astype(np.uint8)
-        (folder / name).write_bytes(pickle.dumps({b"data": of_label[labels], b"labels": labels.tolist()}, protocol=2))
+        images = of_label[labels] + random.integers(0, 80, (len(labels), 3072), dtype=np.uint8)
+        (folder / name).write_bytes(pickle.dumps({b"data": images, b"labels": labels.tolist()}, protocol=2))
 
 
 def _ratings(file: Path, random: np.random.Generator) -> None:
@@ -128,3 +131,20 @@ def _sentences(file: Path, random: np.random.Generator) -> None:
         words = [f"w{number}" for number in random.integers(0, 60, random.integers(3, 8))]
         rows.append(f"{' '.join(words)}.\t{' '.join(f'{word}e' for word in reversed(words))}.\tnobody")
     file.write_text("\n".join(rows) + "\n")
+
+
+def _dark_images(folder: Path, random: np.random.Generator) -> None:
+    """Images of 12 x 12: a script trains with the first 400 by name."""
+    folder.mkdir(parents=True)
+    for place in range(410):
+        (folder / f"{place:03}.png").write_bytes(_png(random.integers(0, 90, (12, 12, 3), dtype=np.uint8)))
+
+
+def _png(image: np.ndarray) -> bytes:
+    """A file of an image [height, width, 3]: no line is filtered.  Source: the PNG specification, section 11."""
+    height, width, _ = image.shape
+    lines = b"".join(b"\0" + line.tobytes() for line in image)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    chunks = [struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)

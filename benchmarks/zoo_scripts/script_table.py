@@ -50,6 +50,7 @@ SCRIPTS = (
         "--data_path DATA/cifar-10-batches-py --epochs 1 --batch_size 16 --Drop_Reminder False --save_h5 False",
         8,
     ),
+    _script(f"{_CV}/zero_dce_ID2548/zero_dce", "--data_path DATA --epochs 1 --batch_size 1", 4, _PLOTS),
     _script("keras_sample/keras_recipes/subclassing_conv_layers_ID2615/subclassing_conv_layers", "--data_path DATA --epochs 2"),
     _script(
         "keras_sample/nlp/text_classification_with_transformer_ID2563/text_classification_with_transformer",
@@ -60,7 +61,7 @@ SCRIPTS = (
         _LETTERS,
     ),
     _script(f"{_IMAGES}/SKNet-TF2_ID3579/train", "--data_path DATA --epochs 1"),
-    _script(f"{_IMAGES}/Keras-MnasNet_ID3518/train", "--data_dir DATA/cifar-10-batches-py --epochs 1 --batch_size 16", 8),
+    _script(f"{_IMAGES}/Keras-MnasNet_ID3518/train", "--data_dir DATA/cifar-10-batches-py --epochs 1 --batch_size 64", 8),
     _script(
         f"{_IMAGES}/Densenet_smplified_ID3541/cifar10_densenet_classification",
         "--data_path DATA --train_epochs 1 --batch_size 8",
