@@ -111,7 +111,7 @@ def _sessions(file: Path, random: np.random.Generator) -> None:
 
 
 def _reviews(folder: Path, random: np.random.Generator) -> None:
-    """What the recommender of reviewed articles reads: three pickles in a file.  Without pandas nobody can read it either."""
+    """Three pickles in a file: articles that people reviewed.  Without pandas no script can read it either."""
     try:
         import pandas
     except ImportError:

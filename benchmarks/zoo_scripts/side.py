@@ -55,8 +55,7 @@ def _keep_files() -> None:
     """Keras deletes a file of another hash, and asks the network for one that is not there."""
     from keras.src.utils import data_utils
 
-    data_utils.validate_file = lambda *args, **kwargs: True
-    data_utils.urlretrieve = _refused
+    vars(data_utils).update(validate_file=lambda *args, **kwargs: True, urlretrieve=_refused)
 
 
 def _refused(*args: Any, **kwargs: Any) -> None:
