@@ -23,7 +23,6 @@ def write(folder: Path) -> None:
     _criteo(folder / "train.txt", random)
     _sessions(folder / "train-item-views.csv", random)
     _reviews(folder, random)
-    _sentences(folder / "fra.txt", random)
     _dark_images(folder / "our485" / "low", random)
 
 
@@ -122,15 +121,6 @@ def _reviews(folder: Path, random: np.random.Generator) -> None:
     with (folder / "remap.pkl").open("wb") as file:
         for one in (frame, [item % 7 for item in range(50)], (60, 50, 7, len(users))):
             pickle.dump(one, file)
-
-
-def _sentences(file: Path, random: np.random.Generator) -> None:
-    """Sentences beside their translation, whose words are the same with another ending and in the other order."""
-    rows = []
-    for _ in range(160):
-        words = [f"w{number}" for number in random.integers(0, 60, random.integers(3, 8))]
-        rows.append(f"{' '.join(words)}.\t{' '.join(f'{word}e' for word in reversed(words))}.\tnobody")
-    file.write_text("\n".join(rows) + "\n")
 
 
 def _dark_images(folder: Path, random: np.random.Generator) -> None:
