@@ -177,6 +177,9 @@ def test_the_report_begins_with_the_dialect_where_it_is_not_plain() -> None:
     assert headline(LOOP).startswith(of_2)
     assert headline(KERAS).startswith("Nothing tells TensorFlow 1.15 from 2 in train.py; converted as TensorFlow 1.15. ")
     assert headline(f"import npu_device\n{KERAS}") == "Written for TensorFlow 2: train.py:1 (import npu_device); left as it is."
+    files = {"moved.py": f"import npu_device\n{KERAS}", "train.py": KERAS}
+    both = build([convert_file(path, text.encode(), Config(), project_of(files)) for path, text in files.items()]).headline
+    assert both.startswith("Written for TensorFlow 2: moved.py:1 (import npu_device) and 1 more; what has not moved is converted")
     plain = "No distributed training was found; converted for a single device."
     assert headline(KERAS, dialect="tf1") == headline(f"{KERAS}tf.Session()\n") == plain
 

@@ -12,6 +12,8 @@ _OF_2 = "tensorflow_2"
 """The part of that rule that names a script for TensorFlow 2."""
 _ADAPTER2 = "npu_device"
 """A word of every text that shows a script to use the adapter of TensorFlow 2 already."""
+_STAYS = "stays as it is"
+"""Words of each message on a file that has moved, by itself or with one that imports it."""
 _MOST_SHOWN = 60
 """Characters of the text that tells: a line of the report holds no more beside the rest of the sentence."""
 
@@ -36,7 +38,9 @@ def _of_2(found: list[tuple[str, Finding]]) -> str:
     first, finding = next(iter([*new, *told, *found]))
     place = f"{_place(first, finding)}{_more(found)}"
     if told and not new:
-        return f"Written for TensorFlow 2: {place}; left as it is."
+        if all(_STAYS in f.message for _, f in found):
+            return f"Written for TensorFlow 2: {place}; left as it is."
+        return f"Written for TensorFlow 2: {place}; what has not moved is converted for npu_device."
     line = f"Written for TensorFlow 2: {place}; converted for npu_device."
     return f"{line} `tf2npu convert SRC OUT --target tf1` converts it as TensorFlow 1.15."
 
