@@ -233,6 +233,18 @@ def test_a_file_that_tells_nothing_goes_with_most_or_with_those_that_moved(other
     assert (b"npu.open()" in after) is is_for_2 and (b"npu_bridge" in after) is not is_for_2
 
 
+def test_a_file_with_names_of_1_that_a_script_for_2_imports_is_asked_about() -> None:
+    library = f"{START}def f(x):\n    with tf.variable_scope('a'):\n        return tf.nn.dropout(x, 0.9)\n"
+    files = {"net.py": library, "train.py": f"import net\n{LOOP}"}
+    result = convert_file("net.py", library.encode(), Config(), project_of(files))
+    (finding,) = [f for f in result.findings if f.rule == "NPU903"]
+    assert finding.level is Level.MANUAL and finding.before == "tf.variable_scope"
+    assert "train.py" in finding.message and "--target tf2" in finding.message
+    alone = {"net.py": library, "train.py": f"import net\n{KERAS}"}
+    result = convert_file("net.py", library.encode(), Config(), project_of(alone))
+    assert [f for f in result.findings if f.rule == "NPU903"] == []
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("tensorflow[2_]*/*.py")), ids=lambda path: path.stem)
 def test_tensorflow_2_runs_the_script_as_it_is(path: Path, tmp_path: Path) -> None:

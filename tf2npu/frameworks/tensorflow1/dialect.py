@@ -104,6 +104,11 @@ def _by_own_names(script: Script) -> Dialect:
     return found or Dialect("1")
 
 
+def first_name_of_1(script: Script) -> cst.BaseExpression | None:
+    """The first use of a name that tells TensorFlow 1; None where there is none."""
+    return next((node for node, name, stays in _names(script) if tells_1(name) and not stays), None)
+
+
 def _names(script: Script) -> Iterator[tuple[cst.BaseExpression, str, bool]]:
     """The names of frameworks that a file uses, and whether TensorFlow 2 has each as it is written."""
     imported = _imported(script)
