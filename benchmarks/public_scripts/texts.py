@@ -11,8 +11,8 @@ _LENGTHS = re.compile(
     r"(?i)(\b(?:\w*(?:epochs?|iters?|iterations|n_steps|\w+_steps|num_steps|_step|max_episodes|train_steps))\s*=\s*)(\d+)(?=\s*[,)\n#;])"
 )
 """A number that a name or an argument gets by which scripts say how long they train."""
-_RANGES = re.compile(r"(\brange\(|\btf\.range\()(\d{2,})(\s*\))")
-"""A loop over so many numbers: scripts that spell out their epochs have it."""
+_RANGES = re.compile(r"(?<![\w.])(range\()(\d{2,})(\s*\))")
+"""A loop over so many numbers: scripts that spell out their epochs have it. Ranges of TensorFlow are often data."""
 _MAGIC = re.compile(r"^\s*[%!].*$", re.MULTILINE)
 _BLOCK = re.compile(r"```python\s*\n(.*?)```", re.DOTALL)
 N_STEPS = 2
