@@ -30,7 +30,7 @@ _ANSWERS = {
     "dropout": ("NPU801",),
     "drop_remainder": ("NPU803",),
     "loss scale": ("NPU804",),
-    "gelu": ("NPU814",),
+    "gelu": ("NPU818",),
     **dict.fromkeys(_RANKS, ("NPU812", "NPU813")),
 }
 """For each kind of edit the rules that answer it."""

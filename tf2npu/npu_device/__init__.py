@@ -29,7 +29,7 @@ from npu_device.npu_device import (
 from npu_device.utils.scope import keep_dtype_scope, npu_recompute_scope
 
 _old_names.install()
-_LATER = ("compat", "configs", "distribute", "ops", "train")
+_LATER = ("compat", "configs", "distribute", "gen_npu_ops", "ops", "train")
 """Parts that are loaded when a script first uses them: they read more of TensorFlow than `open`, which refuses other versions."""
 
 __all__ = [

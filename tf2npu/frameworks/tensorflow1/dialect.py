@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tf2npu.config import AUTO, TF1
+from tf2npu.config import AUTO, TF1, TF2_COMPAT
 from tf2npu.findings import Seen
 from tf2npu.frameworks.tensorflow1.compat_names import has_tensorflow_beside, hints_at_1, is_kept, tells_1
 from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, SIGNS_2, V1_MODE
@@ -31,6 +31,8 @@ ADAPTER2 = "npu_device"
 """The package by which scripts for TensorFlow 2 use an NPU."""
 TARGET2 = "--target tf2"
 """The API of a dialect of which only the settings say that it is TensorFlow 2."""
+TARGET_COMPAT = "--target tf2-compat"
+"""The same of TensorFlow 2 with its version 1 behaviour."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ def dialect_of(script: Script) -> Dialect:
 
 def _as_asked(script: Script, own: Dialect) -> Dialect:
     """The dialect that the settings name, with what the file tells of it itself."""
+    if script.config.dialect == TF2_COMPAT:
+        return Dialect("1 on 2", TARGET_COMPAT)
     if own.api == ADAPTER2:
         return own
     if script.config.dialect == TF1:

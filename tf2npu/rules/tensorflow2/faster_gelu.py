@@ -23,7 +23,7 @@ _LAYERS = tuple(
 
 
 @rule(
-    id="NPU814",
+    id="NPU818",
     title="GELU in TensorFlow 2",
     on=("call", "reference"),
     matches=("tensorflow.nn.gelu", "tensorflow.keras.activations.gelu"),

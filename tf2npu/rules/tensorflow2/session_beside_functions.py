@@ -10,7 +10,7 @@ _TF2 = Config(dialect="tf2")
 
 
 @rule(
-    id="NPU815",
+    id="NPU819",
     title="Session beside functions",
     matches=("tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.train.MonitoredTrainingSession"),
     why="npu_device takes functions of eager code and no sessions, and does not have both in one script.",
