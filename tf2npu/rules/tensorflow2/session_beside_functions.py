@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.sites import Call
 
 _TF2 = Config(dialect="tf2")
+_RUNS_GRAPHS = re.compile(r"\b(?:disable_v2_behavior|disable_eager_execution|enable_v1)\(")
+"""Calls by which a script runs graphs and nothing else."""
 
 
 @rule(
@@ -26,12 +30,17 @@ _TF2 = Config(dialect="tf2")
             "with tf.Graph().as_default(), tf.compat.v1.Session() as s:\n    print(s.run(tf.ones(2)))", level="manual",
             config=_TF2, write="@tf.function\ndef f():\n    return tf.ones(2)\nprint(f())",
         ),
+        Example.same(
+            "import npu_device\nnpu_device.compat.enable_v1()\ns = tf.compat.v1.Session()", note="runs graphs alone", config=_TF2
+        ),
         Example.same("s = requests.Session()", note="not TensorFlow's", config=_TF2),
         Example.same("@tf.function\ndef f(x):\n    return x", config=_TF2),
     ),
 )  # fmt: skip
 def session_beside_functions(call: Call) -> None:
     """Reports sessions in scripts for TensorFlow 2."""
+    if _RUNS_GRAPHS.search(call.script.text):
+        return
     call.manual(
         "npu_device runs functions, not sessions, and a script has one or the other. Leave this out where it only sets options "
         "of GPUs; what it runs becomes a tf.function, or a script of its own that is converted with --target tf1."
