@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
         scratch = Path(temporary)
         good = True
         if zoo is not None and zoo.is_dir():
-            good = moved_stay(zoo, scratch / "moved") and edits_have_answers(zoo, scratch / "edits")
+            good = all([moved_stay(zoo, scratch / "moved"), edits_have_answers(zoo, scratch / "edits")])
         if options.scripts:
             good = scripts_run(options.scripts, scratch / "scripts", options.first, options.limit) and good
     return 0 if good else 1

@@ -245,6 +245,25 @@ def test_a_file_with_names_of_1_that_a_script_for_2_imports_is_asked_about() -> 
     assert [f for f in result.findings if f.rule == "NPU903"] == []
 
 
+def test_a_second_conversion_of_a_project_of_both_kinds_changes_nothing() -> None:
+    graph = (
+        f"{START}from net import *\nx = tf.compat.v1.placeholder(tf.float32)\nwith tf.compat.v1.Session() as s:\n    s.run(x)\n"
+    )
+    net = f"{START}def f(x):\n    return tf.nn.relu(x)\n"
+    batch = f"{START}def g(d):\n    return tf.data.Dataset.range(8).batch(4)\n{FIT}"
+    for others in ({"old.py": OLD}, {"old.py": OLD, "older.py": OLD}, {"moved.py": f"import npu_device\n{LOOP}"}):
+        files = {
+            "graph.py": graph,
+            "net.py": net,
+            "loop.py": LOOP,
+            "train.py": f"import net\n{LOOP}",
+            "batch.py": batch,
+            **others,
+        }
+        once = converted(files)
+        assert converted(once) == once
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("tensorflow[2_]*/*.py")), ids=lambda path: path.stem)
 def test_tensorflow_2_runs_the_script_as_it_is(path: Path, tmp_path: Path) -> None:
