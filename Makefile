@@ -31,7 +31,7 @@ CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter
 EACH_PYTHON = $(shell grep -rl --include='test_*.py' 'mark\.each_python' tests)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers tensorflow2-scripts rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 setup: $(STAMP)
 
@@ -132,6 +132,10 @@ rank-checkpoints: $(STAMP)
 # Published launchers of eight ranks, with two and with eight, on synthetic data: ZOO=DIR is a checkout of the vendor's model zoo; 77 without.
 rank-launchers: $(STAMP)
 	$(PYTHON) -m benchmarks.published_launchers $(ZOO)
+
+# Other people's scripts for TensorFlow 2 (an hour): ZOO=DIR as above, SCRIPTS='DIR ...' checkouts of tutorials; 77 without any.
+tensorflow2-scripts: $(STAMP)
+	$(PYTHON) -m benchmarks.tensorflow2_conversion $(if $(ZOO),--model-zoo $(ZOO)) $(if $(SCRIPTS),--scripts $(SCRIPTS))
 
 # Eight ranks on both engines, three times each, beside one process with the batch of all (half an hour).
 rank-training: $(STAMP)

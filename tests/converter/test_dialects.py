@@ -177,6 +177,9 @@ def test_the_report_begins_with_the_dialect_where_it_is_not_plain() -> None:
     assert headline(LOOP).startswith(of_2)
     assert headline(KERAS).startswith("Nothing tells TensorFlow 1.15 from 2 in train.py; converted as TensorFlow 1.15. ")
     assert headline(f"import npu_device\n{KERAS}") == "Written for TensorFlow 2: train.py:1 (import npu_device); left as it is."
+    files = {"moved.py": f"import npu_device\n{KERAS}", "train.py": KERAS}
+    both = build([convert_file(path, text.encode(), Config(), project_of(files)) for path, text in files.items()]).headline
+    assert both.startswith("Written for TensorFlow 2: moved.py:1 (import npu_device) and 1 more; what has not moved is converted")
     plain = "No distributed training was found; converted for a single device."
     assert headline(KERAS, dialect="tf1") == headline(f"{KERAS}tf.Session()\n") == plain
 
@@ -228,6 +231,37 @@ def test_a_file_that_tells_nothing_goes_with_most_or_with_those_that_moved(other
     files = {"train.py": KERAS, **others}
     after = convert_file("train.py", KERAS.encode(), Config(), project_of(files)).after or b""
     assert (b"npu.open()" in after) is is_for_2 and (b"npu_bridge" in after) is not is_for_2
+
+
+def test_a_file_with_names_of_1_that_a_script_for_2_imports_is_asked_about() -> None:
+    library = f"{START}def f(x):\n    with tf.variable_scope('a'):\n        return tf.nn.dropout(x, 0.9)\n"
+    files = {"net.py": library, "train.py": f"import net\n{LOOP}"}
+    result = convert_file("net.py", library.encode(), Config(), project_of(files))
+    (finding,) = [f for f in result.findings if f.rule == "NPU903"]
+    assert finding.level is Level.MANUAL and finding.before == "tf.variable_scope"
+    assert "train.py" in finding.message and "--target tf2" in finding.message
+    alone = {"net.py": library, "train.py": f"import net\n{KERAS}"}
+    result = convert_file("net.py", library.encode(), Config(), project_of(alone))
+    assert [f for f in result.findings if f.rule == "NPU903"] == []
+
+
+def test_a_second_conversion_of_a_project_of_both_kinds_changes_nothing() -> None:
+    graph = (
+        f"{START}from net import *\nx = tf.compat.v1.placeholder(tf.float32)\nwith tf.compat.v1.Session() as s:\n    s.run(x)\n"
+    )
+    net = f"{START}def f(x):\n    return tf.nn.relu(x)\n"
+    batch = f"{START}def g(d):\n    return tf.data.Dataset.range(8).batch(4)\n{FIT}"
+    for others in ({"old.py": OLD}, {"old.py": OLD, "older.py": OLD}, {"moved.py": f"import npu_device\n{LOOP}"}):
+        files = {
+            "graph.py": graph,
+            "net.py": net,
+            "loop.py": LOOP,
+            "train.py": f"import net\n{LOOP}",
+            "batch.py": batch,
+            **others,
+        }
+        once = converted(files)
+        assert converted(once) == once
 
 
 @pytest.mark.whole

@@ -93,7 +93,7 @@ def _by_own_names(script: Script) -> Dialect:
     if under_adapter2 is not None:
         return under_adapter2
     evidence = _evidence(script)
-    if not uses_tensorflow(script) or not (evidence is not None or MAY_BE_2.search(script.text)):
+    if not uses_tensorflow(script) or not (evidence is not None or MAY_BE_2.search(script.text)) or _has_npu_bridge(script):
         return Dialect("1")
     found: Dialect | None = None
     for node, name, stays in _names(script):
@@ -106,6 +106,11 @@ def _by_own_names(script: Script) -> Dialect:
     if found is None and evidence is not None:
         return Dialect("2", evidence.api, line=evidence.line)
     return found or Dialect("1")
+
+
+def first_name_of_1(script: Script) -> cst.BaseExpression | None:
+    """The first use of a name that tells TensorFlow 1; None where there is none."""
+    return next((node for node, name, stays in _names(script) if tells_1(name) and not stays), None)
 
 
 def _names(script: Script) -> Iterator[tuple[cst.BaseExpression, str, bool]]:
@@ -138,8 +143,15 @@ def _evidence(script: Script) -> Seen | None:
     return facts.evidence if facts is not None else None
 
 
+def _has_npu_bridge(script: Script) -> bool:
+    """Whether a file imports the adapter of TensorFlow 1."""
+    if "npu_bridge" not in script.text:
+        return False
+    return any(root_of(name) == "npu_bridge" for node, _ in script.walked.imports for name in imported_modules(node))
+
+
 def _names_1(script: Script) -> bool:
-    return any(tells_1(name) and not stays for _, name, stays in _names(script))
+    return _has_npu_bridge(script) or any(tells_1(name) and not stays for _, name, stays in _names(script))
 
 
 def _imports_of_adapter2(script: Script) -> Dialect | None:

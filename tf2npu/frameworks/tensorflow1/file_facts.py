@@ -17,6 +17,7 @@ from tf2npu.frameworks.tensorflow1.names import canonical, is_adapter2
 from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
 from tf2npu.scanner.entry_points import has_arguments
 from tf2npu.scanner.facts import FileFacts
+from tf2npu.scanner.names import root_of
 
 USES_KERAS_NET = "uses_keras_net"
 HAS_ESTIMATOR = "has_estimator"
@@ -74,6 +75,11 @@ def imports_adapter2(facts: FileFacts) -> bool:
     return _are_of_adapter2(facts.imports)
 
 
+def uses_npu_bridge(imports: Iterable[tuple[int, str]]) -> bool:
+    """Whether imports name the adapter of TensorFlow 1: the file has moved, and stays one for 1."""
+    return any(level == 0 and root_of(module) == "npu_bridge" for level, module in imports)
+
+
 def file_facts(file: ParsedFile) -> FoundFacts:
     """The facts that one file tells of itself."""
     flags = frozenset(_flags(file))
@@ -112,7 +118,7 @@ def _flags(file: ParsedFile) -> Iterator[str]:
         yield RUNS_KERAS
     if _are_of_adapter2(file.imports):
         yield HAS_ADAPTER2
-    if has_names_of_1(file, names):
+    if has_names_of_1(file, names) or uses_npu_bridge(file.imports):
         yield HAS_NAMES_OF_1
     if not names.isdisjoint(SIGNS_2):
         yield HAS_NAMES_OF_2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tf2npu.frameworks.tensorflow1.file_facts import dialect, imports_adapter2
+from tf2npu.frameworks.tensorflow1.file_facts import dialect, imports_adapter2, uses_npu_bridge
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 
@@ -19,6 +19,7 @@ class ToldDialects:
     on_tensorflow2: dict[str, str] = field(default_factory=dict)  # the file imports the script for TensorFlow 2
     first_1: str = ""  # a script for TensorFlow 1, where there is one
     first_2: str = ""  # and one for TensorFlow 2
+    run_by_2: dict[str, str] = field(default_factory=dict)  # the script for TensorFlow 2 imports the file, which tells 1
     leans_to_2: bool = False  # of the scripts that tell, more are for 2, or one has moved by its adapter
     with_1: frozenset[str] = frozenset()  # where there are scripts for either, files that import one for 1, or that it imports
 
@@ -34,10 +35,20 @@ def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[
     on_2 = _built_on_tensorflow2(files, edges, of_1)
     told_2 = {path for path, f in files.items() if dialect(f) == "2"}
     first_1, first_2 = min(of_1, default=""), min(told_2, default="")
-    leans_to_2 = len(told_2) > len(of_1) or any(map(imports_adapter2, files.values()))
     with_1 = imported_by(of_1, edges) | importers_of(of_1, edges) if first_1 and first_2 else frozenset()
     of_2 = _used_by_tensorflow2(files, edges, of_1, on_2)
-    return ToldDialects(of_adapter2, of_2, on_2, first_1, first_2, leans_to_2, frozenset(with_1))
+    leans_to_2 = _leans_to_2(files, told_2 | of_2.keys() | on_2.keys())
+    run_by_2 = {target: path for path in sorted(told_2, reverse=True) for target in imported_by({path}, edges) & of_1}
+    return ToldDialects(of_adapter2, of_2, on_2, first_1, first_2, run_by_2, leans_to_2, frozenset(with_1))
+
+
+def _leans_to_2(files: Mapping[str, FileFacts], of_2: set[str]) -> bool:
+    """Whether most files that tell their release are for TensorFlow 2, or all that have moved did so by its adapter.
+
+    A conversion adds imports of adapters on both sides: it must not change the answer.
+    """
+    has_moved = any(map(imports_adapter2, files.values())) and not any(uses_npu_bridge(f.imports) for f in files.values())
+    return has_moved or len(of_2) > sum(dialect(facts) == "1" for facts in files.values())
 
 
 def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> dict[str, str]:

@@ -12,6 +12,8 @@ _OF_2, _COMPAT = "tensorflow_2", "version_1_on_2"
 """The parts of that rule that name a script for TensorFlow 2, and one that uses its version 1 behaviour."""
 _ADAPTER2 = "npu_device"
 """A word of every text that shows a script to use the adapter of TensorFlow 2 already."""
+_STAYS = "stays as it is"
+"""Words of each message on a file that has moved, by itself or with one that imports it."""
 _FOR_COMPAT = (
     "Converted for TensorFlow 2 with its version 1 behaviour (npu_device.compat.v1), as asked. "
     "`tf2npu convert SRC OUT --target tf1` converts it as TensorFlow 1.15."
@@ -41,7 +43,9 @@ def _of_2(found: list[tuple[str, Finding]]) -> str:
     first, finding = next(iter([*new, *told, *found]))
     place = f"{_place(first, finding)}{_more(found)}"
     if told and not new:
-        return f"Written for TensorFlow 2: {place}; left as it is."
+        if all(_STAYS in f.message for _, f in found):
+            return f"Written for TensorFlow 2: {place}; left as it is."
+        return f"Written for TensorFlow 2: {place}; what has not moved is converted for npu_device."
     line = f"Written for TensorFlow 2: {place}; converted for npu_device."
     return f"{line} `tf2npu convert SRC OUT --target tf1` converts it as TensorFlow 1.15."
 

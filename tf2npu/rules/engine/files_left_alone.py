@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tf2npu.api_support.table import shown
+from tf2npu.config import AUTO
 from tf2npu.findings import Edit, Finding, Level, Span
-from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, TARGET2, TARGET_COMPAT, Dialect, dialect_of, is_either
+from tf2npu.frameworks.tensorflow1.dialect import (
+    ADAPTER2,
+    TARGET2,
+    TARGET_COMPAT,
+    Dialect,
+    dialect_of,
+    first_name_of_1,
+    is_either,
+)
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules import hooks
 from tf2npu.scanner.script import Script
@@ -108,7 +117,24 @@ def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
         )
         span = script.span(*script.tree.span(dialect.sign)) if dialect.sign is not None else _BEGINNING
         return [Fix(_DIALECT, findings=[Finding(_DIALECT, Level.INFO, span, message)])]
-    return [_assumed(tensorflow_in(script.project).dialects.script_for_1(script.path))] if is_either(script) else []
+    told = tensorflow_in(script.project).dialects
+    if script.config.dialect == AUTO and script.path in told.run_by_2:
+        return _in_doubt(script, told.run_by_2[script.path])
+    return [_assumed(told.script_for_1(script.path))] if is_either(script) else []
+
+
+def _in_doubt(script: Script, importer: str) -> list[Fix]:
+    """The question about a script that only TensorFlow 1 runs, and that one for TensorFlow 2 imports."""
+    sign = first_name_of_1(script)
+    if sign is None:
+        return []
+    start, end = script.tree.span(sign)
+    message = (
+        f"Only TensorFlow 1.15 has this name, and {importer}, which imports this file, is a script for TensorFlow 2; the file is "
+        "converted as one for 1.15. Use --target tf1 where that is right for both, --target tf2 where this place is not run."
+    )
+    finding = Finding(_DIALECT, Level.MANUAL, script.span(start, end), message, before=script.text[start:end], part=_EITHER)
+    return [Fix(_DIALECT, part=_EITHER, findings=[finding])]
 
 
 def _assumed(first_1: str) -> Fix:

@@ -11,6 +11,7 @@ from tf2npu.config import Config
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.gelu_formula import Formula
+from tf2npu.rules.facts.gelu_function import formula_of, is_docstring
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
 
@@ -56,7 +57,7 @@ def gelu_function(site: Site) -> None:
         return
     own = site.script.walked.scope_of[id(node)]
     site.fix.site = _header(site, node)
-    formula = _formula(site, node, own)
+    formula = formula_of(site, node, own)
     kind = formula.kind() if formula is not None and not _is_decorated(node) else ""
     if formula is not None and kind:
         _apply(site, kind, lambda new: _replace_body(site, node, new), formula.argument)
@@ -105,63 +106,6 @@ def _is_decorated(node: cst.FunctionDef) -> bool:
     return any(name not in _HARMLESS for name in names)
 
 
-def _formula(site: Site, node: cst.FunctionDef, own: Scope) -> Formula | None:
-    """The formula a function returns, when it is assignments and one return, perhaps inside a name scope."""
-    argument = _argument(node, own)
-    statements = _statements(site, node)
-    if argument is None or not statements:
-        return None
-    values: dict[str, cst.BaseExpression] = {}
-    for statement in statements[:-1]:
-        if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
-            return None
-        target = statement.targets[0].target
-        if not isinstance(target, cst.Name) or target.value == argument or target.value in values:
-            return None
-        values[target.value] = statement.value
-    last = statements[-1]
-    if not isinstance(last, cst.Return) or last.value is None:
-        return None
-    return Formula(site, own, argument, last.value, values)
-
-
-def _argument(node: cst.FunctionDef, own: Scope) -> str | None:
-    params = node.params
-    names = [p.name.value for p in (*params.posonly_params, *params.params)]
-    is_static = any(isinstance(d.decorator, cst.Name) and d.decorator.value == "staticmethod" for d in node.decorators)
-    if own.parent is not None and own.parent.kind == "class" and not is_static:
-        names = names[1:]
-    if params.star_kwarg is not None or isinstance(params.star_arg, cst.Param):
-        return None
-    return names[0] if names else None
-
-
-def _statements(site: Site, node: cst.FunctionDef) -> list[Any]:
-    body: Any = node.body
-    lines = list(body.body)
-    if lines and _is_docstring(lines[0]):
-        lines = lines[1:]
-    if len(lines) == 1 and isinstance(lines[0], cst.With) and isinstance(lines[0].body, cst.IndentedBlock):
-        items = lines[0].items
-        scopes = {site.script.name_of(i.item.func, site.scope) for i in items if isinstance(i.item, cst.Call)}
-        if len(items) == 1 and scopes <= {"tensorflow.name_scope", "tensorflow.keras.backend.name_scope"}:
-            lines = list(lines[0].body.body)
-    if isinstance(body, cst.SimpleStatementSuite):
-        return lines
-    flat: list[Any] = []
-    for line in lines:
-        if not isinstance(line, cst.SimpleStatementLine):
-            return []
-        flat.extend(line.body)
-    return flat
-
-
-def _is_docstring(line: Any) -> bool:
-    if not isinstance(line, cst.SimpleStatementLine) or not isinstance(line.body[0], cst.Expr):
-        return False
-    return isinstance(line.body[0].value, (cst.SimpleString, cst.ConcatenatedString))
-
-
 def _replace_body(site: Site, node: cst.FunctionDef, new: str) -> None:
     """`return new` in the place of the statements; comments among them stay, a docstring stays."""
     tree = site.script.tree
@@ -170,7 +114,7 @@ def _replace_body(site: Site, node: cst.FunctionDef, new: str) -> None:
     if isinstance(body, cst.SimpleStatementSuite):
         site.replace_range(tree.span(lines[0])[0], tree.span(lines[-1].value)[1], f"return {new}")
         return
-    lines = lines[1:] if _is_docstring(lines[0]) else lines
+    lines = lines[1:] if is_docstring(lines[0]) else lines
     start, end = tree.span(lines[0])[0], _code_end(site, lines[-1])
     indent = site.script.text[site.script.lines.line_start(start) : start]
     newline = site.script.newline_at(start)
