@@ -82,7 +82,7 @@ VARIABLES = (
     ),
     Variable(TF2NPU_RECORD, "1", "the run is recorded for a report, by all ranks", "tf2npu run", "npu_runtime"),
     Variable(
-        TF2NPU_REFERENCE, _JSON, "adapter; out, a folder; scratch, one in it for this process; steps, [first, last] pairs or null",
+        TF2NPU_REFERENCE, _JSON, "adapter; out, a folder; scratch, one in it for the process; steps, [first, last] pairs or null",
         "tf2npu dump reference", "npu_bridge, npu_device, tf2npu run",
     ),
     Variable(TF2NPU_SERVER, "address", "of this rank's machine, as the rank table has it", "tf2npu run", "npu_runtime"),

@@ -111,7 +111,7 @@ PRECISION = (
     ),
 )  # fmt: skip
 
-_BREAK = """
+BREAK = """
 import dataclasses
 from npu_runtime.kernels.base import all_kernels
 kernels = all_kernels()
@@ -135,7 +135,7 @@ def set_to(buffer, value):
 
 def _broken(script: str, node: str, line: str, cause: str, op: str, factor: float = 1.05) -> Plant:
     """A kernel of the device whose first result is that many times as large."""
-    source = f"{_BREAK}\nkernels[{op!r}] = wrong(kernels[{op!r}], lambda value: (value * {factor}).astype(value.dtype))\n"
+    source = f"{BREAK}\nkernels[{op!r}] = wrong(kernels[{op!r}], lambda value: (value * {factor}).astype(value.dtype))\n"
     return Plant(script, node, line, cause, broken=source)
 
 
@@ -156,7 +156,7 @@ DEVICE = (
     _broken("attention_session", "inner", _INNER, "kernel", "Tanh"),
     Plant(
         "monitored_autoencoder", "Momentum/update_encoder/ApplyMomentum", "tf.train.MomentumOptimizer", "kernel",
-        broken=f"{_BREAK}\nright = kernels['ApplyMomentum'].function\ndef half(variable, slot, rate, *others, **named):\n"
+        broken=f"{BREAK}\nright = kernels['ApplyMomentum'].function\ndef half(variable, slot, rate, *others, **named):\n"
         "    return right(variable, slot, rate * rate.dtype.type(0.5), *others, **named)\n"
         "kernels['ApplyMomentum'] = dataclasses.replace(kernels['ApplyMomentum'], function=half, small=None)\n",
     ),

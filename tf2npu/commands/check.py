@@ -163,7 +163,7 @@ class _Check:
             if original.is_late else
             f"ended with exit code {code} before its first training step" if code else
             "made no training step: it trains nothing, or it found a checkpoint that is trained already; "
-            f"give it an empty folder for its model{about_steps(self.script)}"
+            f"give it an empty folder for its model{about_steps(self.converted.script if self.converted else self.script)}"
         )  # fmt: skip
         click.echo(visible(f"tf2npu check: {self.script} {why}"), err=True)
         return None

@@ -81,16 +81,6 @@ def adapter_import(script: Path) -> str:
     return found.adapter if found.importer == script else f"{found.adapter} by {found.importer}"
 
 
-def require_tensorflow1(command: str, script: Path) -> None:
-    """Refuse a script for TensorFlow 2, for a command that looks at sessions.  command: that asks.  Raises: RefusedRequest."""
-    if shim_of(str(script)) is not TENSORFLOW1:
-        raise RefusedRequest(
-            f"{script} is a script for TensorFlow 2, which `tf2npu {command}` does not do yet: dump a run of the migrated script "
-            "with --option precision_mode=must_keep_origin_dtype and one in your mode, and see with `tf2npu compare` where they "
-            "part"
-        )
-
-
 def adapter_for(script: Path) -> str:
     """The adapter that a script imports or, where nothing in it had to be converted, would import."""
     found = shim_of(str(script))

@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf
 from npu_bridge._check.cpu_layouts import with_transposes
 from npu_bridge._check.session_hooks import for_the_cpu
 from npu_bridge._check.step_graph import Asked, Variable
+from npu_bridge._reference.recorder import FUNCTION
 from npu_device._call_steps.host_operations import host_operations, is_handle, leave_out_writers, wait_for_none
 from npu_device._call_steps.inlined_definition import InlinedDefinition, inlined
 from tensorflow.core.framework import graph_pb2
@@ -53,7 +54,8 @@ class CallGraph:
         wait_for_none(made.graph_def, names)
         self.outputs, self.tensors = made.outputs, made.tensors
         self._effects = [name for name in made.effects if name not in names]
-        self.graph = _in_a_thread_of_its_own(lambda: _graph(made, set(self.nodes.values())))
+        self.graph: Any = _in_a_thread_of_its_own(lambda: _graph(made, set(self.nodes.values()), self.trainable))
+        setattr(self.graph, FUNCTION, func_graph.name)
         self.session = tf.Session(graph=self.graph, config=with_transposes(for_the_cpu(None), self.graph))
 
     def asked(self) -> Asked:
@@ -99,11 +101,13 @@ def _add_inputs(
             node.attr["shape"].shape.CopyFrom(tf.TensorShape(variable.handle.shape).as_proto())
 
 
-def _graph(made: InlinedDefinition, variables: set[str]) -> Any:
+def _graph(made: InlinedDefinition, variables: set[str], trainable: set[str]) -> Any:
     graph = _imported(made.graph_def)
     with graph.as_default():
         for name in sorted(variables):
             _add_access(graph, name)
+    for name in sorted(trainable):
+        graph.add_to_collection("trainable_variables", graph.get_tensor_by_name(f"{name}:0"))
     for operation in graph.get_operations():
         operation._original_op = made.origins.get(operation.name)  # which knows its line
     return graph

@@ -16,7 +16,10 @@ from tensorflow.python.framework import constant_op, errors_impl
 from tensorflow.python.ops import gen_resource_variable_ops
 
 from npu_runtime.analysis.training_updates import is_trained
+from npu_runtime.graph.ops import SOURCES, STRUCTURAL, VARIABLES
 
+_HANDS_ON = SOURCES | VARIABLES | STRUCTURAL | {"Placeholder", "ReadVariableOp", "Identity", "IdentityN"}
+"""Operations that compute nothing."""
 LOOP = "it changes variables in a loop over an iterator"
 """Reason of a function whose loop's turns are steps."""
 Take = Callable[[Any, Asked, Mapping[str, np.ndarray]], list[Any]]
@@ -26,7 +29,8 @@ Take = Callable[[Any, Asked, Mapping[str, np.ndarray]], list[Any]]
 class CalledFunction:
     """func_graph, variables: as a CallGraph is given them.
 
-    trains: whether calls change trainable variables.  why_not: the reason for which they cannot be runs of a session, "" for none.
+    computes: whether calls do more than to hand on.  trains: whether they change trainable variables.  why_not: the reason for
+    which they cannot be runs of a session, "" for none.
     """
 
     def __init__(self, func_graph: Any, variables: Sequence[EagerVariable | None]) -> None:
@@ -34,12 +38,14 @@ class CalledFunction:
         self._asked = self.call_graph.asked()
         self._types = [tensor.dtype for tensor in func_graph.outputs]
         self._variables: list[Variable] = [access_of(name) for name in dict.fromkeys(self.call_graph.nodes.values())]
-        self.trains = self._trains()
+        asked, graph = self._asked, self.call_graph.graph
+        operations = executed(graph, asked.fetches, asked.targets, asked.feeds)
+        self.computes = any(one.type not in _HANDS_ON for one in operations)
+        self.trains = self._trains(operations)
         self.why_not = self._why_not()
 
-    def _trains(self) -> bool:
-        asked, trainable = self._asked, {f"{name}:0" for name in self.call_graph.trainable}
-        operations = executed(self.call_graph.graph, asked.fetches, asked.targets, asked.feeds)
+    def _trains(self, operations: Sequence[Any]) -> bool:
+        trainable = {f"{name}:0" for name in self.call_graph.trainable}
         changing = [one.type for one in operations if any(tensor.name in trainable for tensor in one.inputs)]
         return is_trained(changing, (one.name for one in operations))
 

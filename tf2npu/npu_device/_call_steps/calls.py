@@ -43,7 +43,7 @@ class CallSteps:
         found = self._function(func_graph, arguments)
         if found.why_not == LOOP:
             return call_in_turns(func_graph, arguments, self.call)
-        if found.why_not or not (found.trains or self._takes_all):
+        if found.why_not or not (found.computes if self._takes_all else found.trains):
             self._left.add(func_graph)
             return None
         return found.call(arguments, self._take)
