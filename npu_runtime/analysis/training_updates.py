@@ -37,11 +37,11 @@ def trains(graph: Graph, trainable: Collection[str]) -> bool:
 def is_trained(changes: Collection[str], names: Iterable[str]) -> bool:
     """The same of a function that is not imported.
 
-    changes: types of the operations that are given trainable variables.  names: of all operations that a call executes.
+    changes: types of the operations that change trainable variables.  names: of all operations that a call executes.
     """
     if any(is_training_update(op) or op in _ADDS for op in changes):
         return True
-    return not _SETS.isdisjoint(changes) and any(map(_OF_GRADIENTS.search, names))
+    return bool(changes) and any(map(_OF_GRADIENTS.search, names))
 
 
 def _variable(graph: Graph, node: Node) -> str:

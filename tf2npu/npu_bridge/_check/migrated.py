@@ -84,7 +84,8 @@ class MigratedSteps:
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         found = variable_values.read(session, graph.variables)
         if not self._step:
-            self._settings_off = _unlike_settings(found, original.before)
+            kept = {name: value for name, value in found.items() if not graph.overwrites(name)}
+            self._settings_off = _unlike_settings(kept, original.before)
         before = {**found, **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
         self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
@@ -113,7 +114,7 @@ class MigratedSteps:
         plain = in_graph_types(config)
         users = getattr(session, USERS_CONFIG, None)
         for name, mode, chosen in _choices(config, plain, self._settings.modes):
-            tolerances = OF_16_BITS if mode else OF_GRAPH_TYPES
+            tolerances = OF_16_BITS if mode or graph.has_16_bits else OF_GRAPH_TYPES
             made = DeviceRun(users, chosen)
             self._runs.append(CheckedRun(name, mode, made, tolerances, self._context, chosen))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.session_hooks import run_plain
-from npu_bridge._check.step_graph import Asked, Variable
+from npu_bridge._check.step_graph import Asked, Variable, written_by
 from npu_bridge._training_requests import executed
 from npu_device._call_steps import host_operations
 from npu_device._call_steps.call_graph import CallGraph, EagerVariable, access_of
@@ -46,7 +46,7 @@ class CalledFunction:
 
     def _trains(self, operations: Sequence[Any]) -> bool:
         trainable = {f"{name}:0" for name in self.call_graph.trainable}
-        changing = [one.type for one in operations if any(tensor.name in trainable for tensor in one.inputs)]
+        changing = [one.type for one in operations if any(tensor.name in trainable for tensor in written_by(one))]
         return is_trained(changing, (one.name for one in operations))
 
     def _why_not(self) -> str:

@@ -45,6 +45,7 @@ class CallSteps:
             return call_in_turns(func_graph, arguments, self.call)
         if found.why_not or not (found.computes if self._takes_all else found.trains):
             self._left.add(func_graph)
+            self._known.pop(func_graph)
             return None
         return found.call(arguments, self._take)
 
