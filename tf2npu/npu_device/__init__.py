@@ -36,7 +36,7 @@ if _watched_adapter(_os.environ) == "npu_device":
     from npu_device import _call_steps
 
     _call_steps.install()
-_LATER = ("compat", "configs", "distribute", "ops", "train")
+_LATER = ("compat", "configs", "distribute", "gen_npu_ops", "ops", "train")
 """Parts that are loaded when a script first uses them: they read more of TensorFlow than `open`, which refuses other versions."""
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module as _import_module
 from typing import Any
 
 import tensorflow as tf
@@ -53,3 +54,10 @@ def npu_run_context(options: Any = None) -> Iterator[None]:
     if options is not None and options.experimental.graph_memory_optimize_config.recompute.value is not None:
         _once("npu_run_context: recompute is recorded; the simulated device keeps what the backward pass needs")
     yield
+
+
+def __getattr__(name: str) -> Any:
+    """The library of operators is here, too; it is loaded when a script first asks for it."""
+    if name == "gen_npu_ops":
+        return _import_module("npu_device.gen_npu_ops")
+    raise AttributeError(f"module 'npu_device.npu_device' has no attribute {name!r}")

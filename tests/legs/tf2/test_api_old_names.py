@@ -82,3 +82,39 @@ def test_modules_of_2_15_are_loaded_as_before():
         print(base_layer.__spec__.loader.__class__.__name__, base_layer.__name__)
     """)
     assert done.stdout == "SourceFileLoader tensorflow.python.keras.engine.base_layer\n" and "is gone" not in done.stderr
+
+
+def test_names_are_back_in_modules_that_are_still_there():
+    done = run("""
+        import tensorflow.keras as again
+        from keras import backend, optimizers
+        from keras.backend import get_session
+        import keras.src.backend, keras.src.optimizers
+        assert backend.set_session is keras.src.backend.set_session and get_session is keras.src.backend.get_session
+        assert optimizers.adam is keras.src.optimizers.adam and tf.keras is again
+        print(again.__version__, hasattr(backend, "nothing"))
+    """)
+    assert done.stdout == "2.15.0 False\n"
+    said = "keras.backend.set_session is gone since this script was written; here it works, today it is keras.src.backend."
+    assert said in done.stderr
+
+
+def test_a_graph_tells_the_number_of_its_last_operation():
+    """TensorFlow 2.6 numbers operations from 1 on, in functions as well."""
+    done = run("""
+        seen = []
+        @tf.function
+        def f(x):
+            seen.append(tf.compat.v1.get_default_graph()._last_id)
+            y = tf.abs(x) + 1.0
+            seen.append(tf.compat.v1.get_default_graph()._last_id)
+            return y
+        f(tf.ones([2]))
+        print(seen)
+    """)
+    assert done.stdout == "[1, 4]\n"
+
+
+def test_a_name_that_no_release_had_in_a_module_is_still_missing():
+    said = refusal("import keras.backend\nkeras.backend.nothing")
+    assert said == "AttributeError: module 'keras.backend' has no attribute 'nothing'"

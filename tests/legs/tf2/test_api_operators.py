@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from tests.legs.tf2.api_programs import run
+from tests.legs.tf2.api_programs import refusal, run
 
 GELU = """
 import json
@@ -100,3 +100,37 @@ print([bool(np.allclose(a, b, rtol=1e-5)) for a, b in zip(found, expected)], sor
 """.replace("from npu_runtime.trace.run_log import current\n", "")
     )
     assert done.stdout == "[True, True] ['_NpuFastGelu', '_NpuFastGeluGrad']\n"
+
+
+MASKED = """
+from npu_device import gen_npu_ops
+import npu_device.npu_device
+assert npu_device.gen_npu_ops is npu_device.npu_device.gen_npu_ops is gen_npu_ops
+@tf.function
+def dropped(x):
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        mask = gen_npu_ops.drop_out_gen_mask(tf.shape(x), 0.75, 5, 7, None)
+        y = gen_npu_ops.drop_out_do_mask(x, mask, 0.75, None)
+    return y, tape.gradient(y, x)
+import numpy as np
+y, slope = (t.numpy() for t in dropped(tf.range(1.0, 1025.0)))
+drawn = tf.raw_ops.RandomUniform(shape=[1024], dtype=tf.float32, seed=5, seed2=7).numpy() < 0.75
+"""
+
+
+def test_the_library_of_operators_drops_what_tensorflow_draws():
+    done = run(
+        MASKED
+        + """
+kept = drawn / np.float32(0.75)
+agree = [np.allclose(a, b, rtol=1e-6) for a, b in ((y, kept * np.arange(1, 1025)), (slope, kept))]
+print(*map(bool, agree), tf.executing_eagerly())
+"""
+    )
+    assert done.stdout == "True True True\n"
+
+
+def test_the_library_of_operators_refuses_names_that_the_device_has_not():
+    said = refusal("from npu_device import gen_npu_ops\ngen_npu_ops.paint")
+    assert said.startswith("AttributeError: npu_bridge's operator library has no 'paint' on the simulated device; it has: ")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from npu_device._device import versions
-from npu_device._old_names import module_finder
+from npu_device._old_names import module_finder, names_in_modules
 
 
 def install() -> None:
@@ -16,13 +16,4 @@ def install() -> None:
     is_there = any(isinstance(finder, module_finder.OldModules) for finder in sys.meta_path)
     if versions.is_right() and not is_there:
         sys.meta_path.insert(0, module_finder.OldModules())
-        _give_keras_a_version()
-
-
-def _give_keras_a_version() -> None:
-    """`tf.keras.__version__`: that of Keras, which it was from 2.6 on."""
-    import keras
-    from keras.api._v2 import keras as public
-
-    if not hasattr(public, "__version__"):
-        public.__version__ = keras.__version__
+        names_in_modules.install()

@@ -194,6 +194,21 @@ def dropout() -> Any:
 
 
 @case(SAME_SUMS)
+def dropout_of_the_operator_library() -> Any:
+    from npu_device import gen_npu_ops
+
+    @tf.function
+    def f(x: tf.Tensor, rate: float) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            mask = gen_npu_ops.drop_out_gen_mask_v3(tf.shape(x), rate, 5, 7, None)
+            y = gen_npu_ops.drop_out_do_mask_v3(x, mask, rate, None)
+        return mask, y, tape.gradient(y, x)
+
+    return f(tf.random.stateless_uniform([3, 7, 5], [1, 2]), 0.6), f(tf.ones([33]), 0.9), f(tf.ones([33]), 0.9)
+
+
+@case(SAME_SUMS)
 def layers_that_draw() -> Any:
     keras_layers, x = tf.keras.layers, tf.reshape(tf.range(24.0), [2, 3, 4])
     drawing = [
