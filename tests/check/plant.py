@@ -29,8 +29,9 @@ Edits = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Plant:
-    """script: one of NAMES or FUNCTIONS.  node, cause: what a check has to say.  line: text of the original's line that it has to name.
+    """script: one of NAMES or FUNCTIONS.  node, cause: what a check has to say.
 
+    line: text of the original's line that it has to name.
     migrated: edits of the converted script alone, which are errors of its conversion.  both: of the original before that,
     so that both scripts have what a mode or a kernel computes wrongly.  mode: in which it shows, "" for the graph's types.
     broken: source that breaks a kernel or a pass in the process of the device.  file: that the edits are of.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.check.plant import Plant
 from tests.check.plants import FORCED, broken, changed, inserted
 
 _LOOP, _FIT = "custom_loop_tf2", "keras_fit_tf2"
@@ -20,9 +19,5 @@ FUNCTION_PLANTS = (
     inserted(
         _FIT, "model/rescaling_1/mul", _KERAS, "overflow", FORCED,
         ("x = layers.Flatten()(x)", "x = layers.Rescaling(1e-4)(layers.Rescaling(3e5)(layers.Flatten()(x)))"),
-    ),
-    inserted(
-        _LOOP, "classifier/mul", "10000.0 * waves", "overflow", FORCED,
-        ("self.recurrent(self.convolution(waves))", "self.recurrent(self.convolution(tf.abs(1e-5 * tf.square(10000.0 * waves)) / 1e3))"),
     ),
 )  # fmt: skip

@@ -10,7 +10,8 @@ import pytest
 from npu_runtime.config import ORIGIN
 from tests.check.forked_check import Checked, checked
 from tests.check.plants import BREAK
-from tests.legs.tf2.tool_scripts import FIT, LOOP, LSTM, line_of, script
+from tests.legs.tf2.checked_scripts import EPOCH, HOST_SIDE, MIXED_KERAS
+from tests.legs.tf2.tool_scripts import FIT, LOOP, LSTM, line_of, python, script
 from tf2npu.launch.temporary_conversion import convert_for_run
 
 LARGE = LOOP.replace("tf.ones([8, 4]) * 0.1", "tf.ones([8, 4])").replace("tf.matmul(x, w)", "1e-4 * (3e4 * tf.matmul(x, w))")
@@ -59,6 +60,28 @@ def test_what_the_conversion_changed_is_named(tmp_path: Path):
     first = mode["first_difference"]
     assert (mode["run"], mode["cause"], first["node"]) == ("B", "conversion", "learning_rate"), found.text
     assert first["line"] == line_of(path, "tf.keras.optimizers.Adam"), found.text
+
+
+@pytest.mark.whole
+def test_a_turn_of_a_loop_over_the_elements_of_an_iterator_is_a_step(tmp_path: Path):
+    _, found = check(tmp_path, EPOCH, steps=3, modes=[ORIGIN])
+    assert found.code == 0, found.text
+    assert [len(run["loss"]) for run in found.document["runs"]] == [3, 3, 3, 3, 3]
+
+
+@pytest.mark.whole
+def test_tables_generators_and_python_in_a_step_are_those_of_the_script(tmp_path: Path):
+    """Two functions train in turn, and the losses are those that the script prints without a check."""
+    path, found = check(tmp_path, HOST_SIDE, steps=4, modes=[ORIGIN])
+    assert found.code == 0, found.text
+    printed = [float(word) for word in python(path).stdout.split()[:4]]
+    assert next(run["loss"] for run in found.document["runs"] if run["run"] == "A") == pytest.approx(printed, rel=1e-5)
+
+
+@pytest.mark.whole
+def test_updates_in_a_branch_are_a_step(tmp_path: Path):
+    _, found = check(tmp_path, MIXED_KERAS, modes=[ORIGIN])
+    assert found.code == 0, found.text
 
 
 @pytest.mark.whole

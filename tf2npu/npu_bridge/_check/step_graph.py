@@ -22,7 +22,11 @@ _PIPELINES = ("IteratorGetNext", "QueueDequeue", "PaddingFIFOQueue", "StagingAre
 """Beginnings of the names of ops that bring batches in."""
 _PYTHON = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
 _SWITCHES, _MERGES = frozenset(("Switch", "RefSwitch")), frozenset(("Merge", "RefMerge", "Exit", "RefExit"))
-_CHANGES = ("Assign", "Scatter", "ResourceScatter")
+GENERATORS = (
+    "RngReadAndSkip", "RngSkip", "StatefulUniform", "StatefulStandardNormal", "StatefulTruncatedNormal", "StatefulRandomBinomial",
+)  # fmt: skip
+"""Beginnings of ops that draw from the state of a generator, which is a variable, and move it on."""
+_CHANGES = ("Assign", "Scatter", "ResourceScatter", *GENERATORS)
 """Beginnings of ops that change variables, beside the optimizers' with Apply in their name."""
 _OVERWRITES = frozenset(("Assign", "AssignVariableOp"))
 FUNCTIONAL = frozenset(("If", "Case", "While", "StatefulPartitionedCall"))
@@ -210,6 +214,16 @@ def written_by(operation: Any) -> list[Any]:
         written = auto_control_deps_utils.get_read_write_resource_inputs(operation)[1]
         return [tensor for tensor in written if tensor.op.type in _VARIABLES]
     return list(operation.inputs)[:1] if "Apply" in operation.type or operation.type.startswith(_CHANGES) else []
+
+
+def made_of(operation: Any) -> list[Any]:
+    """The tensors that an operation makes its results of: its inputs and, of a variable that it reads, the value just given.
+
+    Source: in functions, a reader waits for the assignment before it (TensorFlow's automatic control dependencies).
+    """
+    before = operation.control_inputs if operation.type == "ReadVariableOp" else ()
+    given = (one for one in before if one.type == "AssignVariableOp" and one.inputs[0] is operation.inputs[0])
+    return [*operation.inputs, *(one.inputs[1] for one in given)]
 
 
 def _is_change(operation: Any) -> bool:
