@@ -20,8 +20,8 @@ DISTRIBUTED_MODES = ("none", "auto", "horovod", "tf")
 IMPORT_STYLES = ("explicit", "star")
 ADAPTERS = ("current", "2021")
 TENSORFLOWS = ("1.15",)
-AUTO, TF1, TF2 = "auto", "tf1", "tf2"
-DIALECTS = (AUTO, TF1, TF2)
+AUTO, TF1, TF2, TF2_COMPAT = "auto", "tf1", "tf2", "tf2-compat"
+DIALECTS = (AUTO, TF1, TF2, TF2_COMPAT)
 """Releases of TensorFlow that scripts may be written for. `auto` has the scripts tell."""
 OLDEST_PYTHON = (3, 5)
 """The oldest Python that converted scripts run on: inserted code has keyword arguments behind *args and no f-strings."""
@@ -85,7 +85,7 @@ class Config:
     exclude: glob patterns of paths that are left out.  respect_gitignore: leave out what .gitignore names.
     entry_points: files, or `package.module:function` as in console_scripts, that are run.
     severity: (rule id or prefix, level) pairs that replace the level of findings.  target: what the result runs on.
-    dialect: auto | tf1 | tf2, what the scripts are written for.
+    dialect: auto | tf1 | tf2 | tf2-compat, what the scripts are written for.
     effort: how work is estimated.  unsafe_at: places where people chose an unsafe fix; no setting of a file.
     """
 

@@ -64,8 +64,10 @@ def prepared(function: Callable[..., Any], task: Task | HostStep) -> Callable[[l
 
     What the kernel raises goes to the caller as it is; see FAILURES and `told`.
     """
-    if isinstance(task, HostStep) or len(task.outs) != 1:
+    if isinstance(task, HostStep):
         return lambda slots: run_step(function, task, slots)
+    if len(task.outs) != 1:
+        return _of_none_or_several(function, task)
     ins, frees, out = task.ins, task.frees, task.outs[0]
     if task.derefs:
         return _reading_variables(function, task)
@@ -92,6 +94,24 @@ def prepared(function: Callable[..., Any], task: Task | HostStep) -> Callable[[l
             slots[slot] = None
 
     return {1: run_unary, 2: run_binary}.get(len(ins), run_any)
+
+
+def _of_none_or_several(function: Callable[..., Any], task: Task) -> Callable[[list[Any]], None]:
+    """A task without an output, as an update of a variable, or with several."""
+    ins, derefs, frees, outs = task.ins, task.derefs, task.frees, task.outs
+
+    def run(slots: list[Any]) -> None:
+        inputs = [slots[i] for i in ins]
+        for position in derefs:
+            inputs[position] = inputs[position].read()
+        result = function(*inputs)
+        if outs:
+            for slot, value in zip(outs, result, strict=True):
+                slots[slot] = value
+        for slot in frees:
+            slots[slot] = None
+
+    return run
 
 
 def _reading_variables(function: Callable[..., Any], task: Task) -> Callable[[list[Any]], None]:

@@ -19,8 +19,14 @@ def holding(function: Callable[..., Any], positions: Sequence[int]) -> Callable[
         with inputs[position].lock:
             return function(*inputs, **keywords)
 
+    last: tuple[list[Any], list[Variable]] = [], []
+
     def several(*inputs: Any, **keywords: Any) -> Any:
-        held = sorted({inputs[i] for i in positions}, key=_number)
+        nonlocal last
+        given, (known, held) = [inputs[i] for i in positions], last
+        if given != known:  # a program has the same ones each time
+            held = sorted(set(given), key=_number)
+            last = given, held
         for variable in held:
             variable.lock.acquire()
         try:

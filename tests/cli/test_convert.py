@@ -310,7 +310,7 @@ def test_a_wrong_setting_names_file_and_key(tool, project, tmp_path):
 
 
 def test_a_defect_of_ours_is_one_line_and_a_log_file(tool, project, tmp_path, monkeypatch):
-    monkeypatch.setattr("tf2npu.project.conversion.walk", lambda *asked: 1 / 0)
+    monkeypatch.setattr("tf2npu.project.source_tree.walk", lambda *asked: 1 / 0)
     done = tool("convert", project, tmp_path / "out")
     assert done.code == 70
     assert done.err.count("\n") == 1

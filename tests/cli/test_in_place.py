@@ -59,15 +59,15 @@ class TestConvert:
         assert set(tree(here)) == before
 
     def test_a_file_that_changes_meanwhile_is_kept(self, tool, here, monkeypatch):
-        from tf2npu.project import in_place
+        from tf2npu.project import undo_log
 
         def meanwhile(source, path, *rest):
             if path == "train.py":
                 (here / path).write_text("# edited meanwhile\n")
-            original(source, path, *rest)
+            return original(source, path, *rest)
 
-        original = in_place.copy_whole
-        monkeypatch.setattr(in_place, "copy_whole", meanwhile)
+        original = undo_log.copy_whole
+        monkeypatch.setattr(undo_log, "copy_whole", meanwhile)
         done = tool("convert", here, "--in-place")
         assert done.code == 1
         assert "train.py:1:1: manual NPU004" in done.out

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
@@ -59,7 +61,7 @@ def test_the_settings_answer_once_for_a_project_and_the_command_line_wins(tool, 
     assert SESSION not in (tmp_path / "two" / "train.py").read_text()
     (source / "pyproject.toml").write_text('[tool.tf2npu]\ndialect = "tf3"\n')
     done = tool("convert", source, tmp_path / "three")
-    assert done.code == 2 and "dialect must be one of auto, tf1, tf2" in done.err
+    assert done.code == 2 and "dialect must be one of auto, tf1, tf2, tf2-compat" in done.err
 
 
 @pytest.mark.parametrize(
@@ -77,5 +79,48 @@ def test_the_first_line_says_why_and_which_flag_changes_it(tool, source, tmp_pat
 
 
 def test_another_word_is_a_usage_error(tool, source, tmp_path):
-    done = tool("convert", source, tmp_path / "o", "--target", "tf2-compat")
-    assert done.code == 2 and "'tf2-compat' is not one of" in done.err
+    done = tool("convert", source, tmp_path / "o", "--target", "tf3")
+    assert done.code == 2 and "'tf3' is not one of" in done.err
+
+
+OF_1 = """\
+import tensorflow as tf
+
+x = tf.placeholder(tf.float32, [2, 3])
+w = tf.get_variable("w", [3, 1], initializer=tf.ones_initializer())
+train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(tf.square(tf.matmul(x, w) - 1.0)))
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    for step in range(3):
+        sess.run(train, {x: [[1.0, 2.0, 3.0], [0.5, 0.0, 1.0]]})
+    print("w", sess.run(w).ravel().tolist())
+"""
+
+
+def test_scripts_of_version_1_run_on_tensorflow_2_as_they_do_on_1(tool, source, tmp_path):
+    (source / "train.py").write_text(OF_1)
+    printed = []
+    for target in ("tf1", "tf2-compat"):
+        done = tool("convert", source, tmp_path / target, "--target", target)
+        assert done.code == 0
+        process = run([sys.executable, tmp_path / target / "train.py"], capture_output=True, text=True, check=True)
+        assert "100.00 %" in process.stderr
+        printed.append(process.stdout)
+    assert printed[0] == printed[1] and printed[0].startswith("w [")
+    text = (tmp_path / "tf2-compat" / "train.py").read_text()
+    assert "npu_bridge" not in text and "import tensorflow.compat.v1 as tf" in text and "\nenable_v1()\n" in text
+    assert done.out.startswith("Converted for TensorFlow 2 with its version 1 behaviour")
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 1), (("--target", "tf2-compat"), 0)])
+def test_what_was_converted_for_version_1_on_2_stays(tool, source, tmp_path, words, code):
+    (source / "train.py").write_text(OF_1)
+    tool("convert", source, tmp_path / "one", "--target", "tf2-compat")
+    assert tool("convert", tmp_path / "one" / "train.py", tmp_path / "two", *words).code == code
+    assert (tmp_path / "two" / "train.py").read_bytes() == (tmp_path / "one" / "train.py").read_bytes()
+
+
+def test_tensorflow_2_has_no_contrib(tool, source, tmp_path):
+    (source / "train.py").write_text(OF_1.replace("tf.matmul(x, w)", "tf.contrib.layers.flatten(tf.matmul(x, w))"))
+    done = tool("convert", source, tmp_path / "o", "--target", "tf2-compat", "--verbose")
+    assert done.code == 1 and "TensorFlow 2 has no tf.contrib: write tensorflow.contrib.layers.flatten in another way" in done.out

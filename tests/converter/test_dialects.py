@@ -181,6 +181,55 @@ def test_the_report_begins_with_the_dialect_where_it_is_not_plain() -> None:
     assert headline(KERAS, dialect="tf1") == headline(f"{KERAS}tf.Session()\n") == plain
 
 
+STEP = "@tf.function\ndef step(x):\n    return x\nprint(step(tf.ones(2)))\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)\n",
+        "tf.compat.v1.set_random_seed(1)\n",
+        "s = tf.compat.v1.Session(config=tf.compat.v1.ConfigProto())\n",
+        "from tensorflow.compat.v1 import ConfigProto, InteractiveSession\nc = ConfigProto()\n"
+        "c.gpu_options.allow_growth = True\ns = InteractiveSession(config=c)\n",
+        "from tensorflow.python.util.deprecation import deprecated\nfrom tensorflow.python.client import session\n"
+        "s = session.Session()\n@deprecated('2020-01-01', 'use h')\ndef g():\n    pass\n",
+        "import tensorflow.compat.v1 as tf1\ntf1.logging.info('x')\nprint(tf1.train.exponential_decay)\n",
+    ],
+)
+@pytest.mark.parametrize("told", [STEP, LOOP.removeprefix(START)])
+def test_a_name_that_tensorflow_2_keeps_does_not_outweigh_a_sign_of_it(text: str, told: str) -> None:
+    result = convert_source(f"{START}{text}{told}", "train.py")
+    assert b"\nnpu.open().as_default()\n" in (result.after or b"") and b"npu_bridge" not in (result.after or b"")
+
+
+def test_what_tensorflow_2_keeps_and_runs_eagerly_tells_nothing() -> None:
+    (finding,) = about_dialect(f"{START}tf.compat.v1.logging.set_verbosity(2)\n{FIT}")
+    assert finding.level is Level.MANUAL
+
+
+SESSION = f"{START}x = tf.compat.v1.placeholder(tf.float32)\nwith tf.compat.v1.Session() as s:\n    print(s.run(x))\n"
+
+
+@pytest.mark.parametrize("text", [SESSION, SESSION.replace("tf.compat.v1", "tf")])
+def test_a_session_of_either_spelling_tells_1_where_nothing_tells_2(text: str) -> None:
+    assert b"npu_config_proto" in (convert_source(text, "train.py").after or b"") and about_dialect(text) == []
+
+
+@pytest.mark.parametrize(
+    ("others", "is_for_2"),
+    [
+        ({"old.py": OLD, "loop.py": LOOP, "other.py": LOOP}, True),
+        ({"old.py": OLD, "older.py": OLD, "loop.py": LOOP}, False),
+        ({"old.py": OLD, "older.py": OLD, "moved.py": f"import npu_device\n{LOOP}"}, True),
+    ],
+)
+def test_a_file_that_tells_nothing_goes_with_most_or_with_those_that_moved(others: dict[str, str], is_for_2: bool) -> None:
+    files = {"train.py": KERAS, **others}
+    after = convert_file("train.py", KERAS.encode(), Config(), project_of(files)).after or b""
+    assert (b"npu.open()" in after) is is_for_2 and (b"npu_bridge" in after) is not is_for_2
+
+
 @pytest.mark.whole
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("tensorflow[2_]*/*.py")), ids=lambda path: path.stem)
 def test_tensorflow_2_runs_the_script_as_it_is(path: Path, tmp_path: Path) -> None:

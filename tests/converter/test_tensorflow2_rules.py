@@ -180,3 +180,15 @@ def test_a_strategy_becomes_the_default_one_and_its_replicas_the_ranks() -> None
         "train.py"
     ]
     assert "s = tf.distribute.get_strategy()\nn = 8 * npu.open().workers_num\n" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def show(path):\n    x = tf.image.decode_image(tf.io.read_file(path))\n    return x * tf.Variable(2)\nshow('a.png')\n",
+        "x = tf.keras.layers.Input([2])\nd = tf.data.Dataset.range(3).map(lambda i: i if x is None else i)\n",
+    ],
+    ids=["reads a picture eagerly", "a tensor of a model"],
+)
+def test_what_no_dataset_calls_or_what_has_no_variables_is_not_reported(text: str) -> None:
+    assert [f for f in convert_source(HEAD + text, "train.py", Config(dialect="tf2")).findings if f.rule == "NPU808"] == []

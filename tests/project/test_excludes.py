@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npu_formats.files.directory import Directory
 from tests.how_many import drawn
 from tf2npu.project.excludes import BadPattern
 from tf2npu.project.walk import Kind, walk
@@ -35,7 +36,7 @@ def ignored_by_git(repository: Path, root: Path) -> set[str]:
 
 
 def ignored_by_us(root: Path, *patterns: str, gitignore: bool = True) -> set[str]:
-    entries = walk(root, patterns, gitignore).entries
+    entries = walk(Directory.followed(root), patterns, gitignore).entries
     left_out = {entry.path for entry in entries if entry.kind is Kind.DATA and entry.path.endswith((".py", ".pyw"))}
     assert all(entry.note for entry in entries if entry.path in left_out)
     return left_out
@@ -98,7 +99,7 @@ def test_patterns_of_the_user_win_over_gitignore(tmp_path):
 
 def test_a_pattern_that_means_nothing(tmp_path):
     with pytest.raises(BadPattern, match="--exclude"):
-        walk(tmp_path, ("!",))
+        walk(Directory.followed(tmp_path), ("!",))
 
 
 def test_a_gitignore_that_cannot_be_read_is_passed_over(tmp_path):

@@ -25,7 +25,7 @@ def test_kinds_of_entries(tmp_path):
     (tmp_path / "link").symlink_to("folder")
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(tmp_path / "socket"))
-        kinds = {entry.path: entry.kind for entry in walk(tmp_path).entries}
+        kinds = {entry.path: entry.kind for entry in walk(Directory.followed(tmp_path)).entries}
     assert kinds == {
         "N.IPYNB": Kind.SOURCE, "b.py": Kind.SOURCE, "empty": Kind.DATA, "folder": Kind.FOLDER, "link": Kind.LINK,
         "script": Kind.SOURCE, "shell": Kind.DATA, "socket": Kind.SPECIAL,
@@ -37,7 +37,7 @@ def test_very_deep_folders(tmp_path):
     for _ in range(300):
         deep = deep / "d"
         deep.mkdir()
-    assert len(walk(tmp_path).entries) == 300
+    assert len(walk(Directory.followed(tmp_path)).entries) == 300
 
 
 def test_a_folder_that_vanishes_is_an_entry_of_its_own(tmp_path, monkeypatch):
@@ -52,7 +52,7 @@ def test_a_folder_that_vanishes_is_an_entry_of_its_own(tmp_path, monkeypatch):
         return found
 
     monkeypatch.setattr(Directory, "entries", meanwhile)
-    assert [(entry.path, entry.kind) for entry in walk(tmp_path).entries if entry.path != "stays.py"] == [
+    assert [(entry.path, entry.kind) for entry in walk(Directory.followed(tmp_path)).entries if entry.path != "stays.py"] == [
         ("gone", Kind.FOLDER),
         ("gone", Kind.UNREADABLE),
     ]
@@ -74,7 +74,7 @@ def test_autosaves_are_left_out_and_named(tmp_path):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_text("import tensorflow as tf\n")
     (tmp_path / "train.py").write_text("")
-    tree = walk(tmp_path)
+    tree = walk(Directory.followed(tmp_path))
     assert [entry.path for entry in tree.entries] == ["sub", "train.py"]
     assert tree.left_out == [
         ".ipynb_checkpoints/ (autosaves of Jupyter)",

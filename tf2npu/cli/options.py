@@ -46,7 +46,7 @@ def selection_options(command):
             help="Also convert distributed training; auto: the one kind that is found.  [default: none]",
         ),
         click.option(
-            "--target", "dialect", type=click.Choice(["auto", "tf1", "tf2"]),
+            "--target", "dialect", type=click.Choice(["auto", "tf1", "tf2", "tf2-compat"]),
             help="The TensorFlow that the scripts are written for; auto: what they tell.  [default: auto]",
         ),
         click.option("--main", metavar="FILE", help="The script that is started, relative to SRC."),

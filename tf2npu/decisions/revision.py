@@ -32,7 +32,7 @@ def revised(result: FileResult, decisions: Decisions, again: Again) -> FileResul
     if not decisions.concerns(result.path) or result.status is Status.FAILED or not result.findings:
         return result
     file = file_report(result)
-    wanted = {number: entry for number, entry in asked_for(file, decisions).items() if entry.choice != ACCEPT}
+    wanted = {number: entry for number, entry in asked_for(file, fingerprints(file), decisions).items() if entry.choice != ACCEPT}
     chosen = {n: file.findings[n] for n, entry in wanted.items() if entry.choice == EDIT and file.findings[n].unsafe}
     fixes = with_chosen(result, chosen, again)
     code = code_of(fixes.result) if wanted else None
@@ -54,10 +54,10 @@ def _with_answers(before: list[Finding], after: list[Finding], done: set[int], w
     return [*kept, *(finding for finding in after if finding not in known)]
 
 
-def asked_for(file: FileReport, decisions: Decisions) -> dict[int, Entry]:
-    """The decisions about the findings of a file that can be decided, by the findings' numbers from 0."""
+def asked_for(file: FileReport, keys: list[str], decisions: Decisions) -> dict[int, Entry]:
+    """The decisions about the findings of a file that can be decided, by the findings' numbers from 0.  keys: fingerprints."""
     found = {}
-    for number, (finding, fingerprint) in enumerate(zip(file.findings, fingerprints(file), strict=True)):
+    for number, (finding, fingerprint) in enumerate(zip(file.findings, keys, strict=True)):
         label = label_of_choice(file, finding)
         entry = decisions.of(decision_id(label, finding), file.path, fingerprint) if label else None
         if entry is not None:

@@ -19,18 +19,33 @@ def settle(report: Report, decisions: Decisions, name: str) -> None:
 
     name: of the decisions file, under which is told what belongs to files that are gone.
     """
-    for file in report.files:
-        if decisions.concerns(file.path):
-            for number, entry in asked_for(file, decisions).items():
-                if entry.choice == ACCEPT:
-                    file.findings[number] = answered(file.findings[number], entry)
-    _tell_stale(report, decisions, name)
+    concerned = [file for file in report.files if decisions.concerns(file.path)]
+    settled = {visible(file.path): (file, list(_settled(file, decisions))) for file in concerned}
+    for file, messages in settled.values():
+        _tell(file, messages)
+    _tell_gone(report, decisions, name)
 
 
-def _tell_stale(report: Report, decisions: Decisions, name: str) -> None:
+def _settled(file: FileReport, decisions: Decisions) -> Iterator[str]:
+    """Accept in a file; the messages on decisions about it that fit some of its findings no more."""
+    keys = fingerprints(file)
+    asked = asked_for(file, keys, decisions)
+    for number, entry in asked.items():
+        if entry.choice == ACCEPT:
+            file.findings[number] = answered(file.findings[number], entry)
+    found = list(zip(file.findings, keys, strict=True))
+    of_rules = {(finding.rule, key) for finding, key in found}
+    matched = {(finding.answer.decision, key) for finding, key in found if finding.answer is not None}
+    matched |= {(entry.id, keys[number]) for number, entry in asked.items()}
+    for entry in decisions.entries:
+        missing = [key for key in entry.files.get(visible(file.path), ()) if (entry.id, key) not in matched]
+        if missing:
+            is_there = any((entry.rule, key) in of_rules for key in missing)
+            yield _message(entry, len(missing), "what is said there has changed" if is_there else "the code has changed")
+
+
+def _tell_gone(report: Report, decisions: Decisions, name: str) -> None:
     known = {visible(file.path): file for file in report.files}
-    for file in known.values():
-        _tell(file, list(_stale(file, decisions)))
     gone = [(entry, keys, path) for entry in decisions.entries for path, keys in entry.files.items() if path not in known]
     if not gone:
         return
@@ -38,22 +53,6 @@ def _tell_stale(report: Report, decisions: Decisions, name: str) -> None:
         known[name] = FileReport(name, Status.UNCHANGED)
         report.files = sorted([*report.files, known[name]], key=lambda file: file.path)
     _tell(known[name], [_message(entry, len(keys), f"{path} is gone") for entry, keys, path in gone])
-
-
-def _stale(file: FileReport, decisions: Decisions) -> Iterator[str]:
-    """The messages on decisions about a file that fit some of its findings no more."""
-    if not decisions.concerns(file.path):
-        return
-    keys = fingerprints(file)
-    found = list(zip(file.findings, keys, strict=True))
-    of_rules = {(finding.rule, key) for finding, key in found}
-    matched = {(finding.answer.decision, key) for finding, key in found if finding.answer is not None}
-    matched |= {(entry.id, keys[number]) for number, entry in asked_for(file, decisions).items()}
-    for entry in decisions.entries:
-        missing = [key for key in entry.files.get(visible(file.path), ()) if (entry.id, key) not in matched]
-        if missing:
-            is_there = any((entry.rule, key) in of_rules for key in missing)
-            yield _message(entry, len(missing), "what is said there has changed" if is_there else "the code has changed")
 
 
 def _message(entry: Entry, number: int, reason: str) -> str:

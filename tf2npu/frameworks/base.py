@@ -29,7 +29,8 @@ class Adapter:
     comes_behind: the import comes behind the first import of the framework, not before it.
     alias: the name by which the module is imported as a whole, where scripts take no names from it.
     is_wanted: whether a script needs the import though it is not run.  first_need: the first place of a script that fails
-    where the adapter has not been imported above it.
+    where the adapter has not been imported above it.  package_in: the package that has the adapter's modules under some
+    settings, and is imported in its place; empty where that is the adapter itself.
     """
 
     module: str
@@ -44,11 +45,18 @@ class Adapter:
     alias: str = ""
     is_wanted: Callable[[Any], bool] = lambda script: False
     first_need: Callable[[Any], Any] = lambda script: None
+    package_in: Callable[[Config], str] = lambda config: ""
 
     @property
     def root(self) -> str:
         """The top-level module of the adapter."""
         return self.module.partition(".")[0]
+
+    def spelled(self, module: str, config: Config) -> str:
+        """A module of the adapter as it is imported under these settings."""
+        package = self.package_in(config)
+        is_own = f"{module}.".startswith(f"{self.root}.")
+        return f"{package}{module.removeprefix(self.root)}" if package and is_own else module
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from npu_formats.files.directory import real_path
 from npu_formats.files.lock import Busy
-from tf2npu.findings import FileResult
 from tf2npu.project.in_place import InPlace
-from tf2npu.project.output import Output, unrecorded
+from tf2npu.project.output import Output
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.walk import Tree
 
@@ -35,20 +34,3 @@ def _opened_in_place(tree: Tree) -> Output:
         raise UsageProblem(f"{busy}; nothing was done") from None
     except OSError as error:
         raise UsageProblem(f"{tree.root}: cannot be written: {error.strerror or error}; nothing was done") from None
-
-
-def finished(output: Output, request: Request, tree: Tree) -> list[FileResult]:
-    """End the record of what was written; what is to be said where there is no room for it.
-
-    Raises: UsageProblem for files that are converted where they are: it is recorded before they are replaced.
-    """
-    try:
-        output.finish()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        if request.in_place:
-            raise UsageProblem(
-                f"{tree.root}: cannot be recorded: {reason}; every file is whole, old or new. Run again, or undo"
-            ) from None
-        return [unrecorded(reason)]
-    return []

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_in
 from tf2npu.frameworks.tensorflow1.adapter_imports import adapter_of
-from tf2npu.project.manifest import recorded_paths
 from tf2npu.project.walk import Entry, Kind, Tree
 
 _REASON = "output of an earlier conversion"
@@ -19,9 +18,9 @@ _REASON = "output of an earlier conversion"
 
 def leave_out_outputs(tree: Tree) -> None:
     """Take outputs of earlier conversions out of a walked tree; its root was named by the user, and stays whatever it is."""
-    for folder in tree.recorded:
+    for folder, paths in tree.recorded.items():
         below = [entry for entry in tree.entries if entry.path.startswith(f"{folder}/")]
-        written = {f"{folder}/{path}" for path in recorded_paths(tree.root / folder)}
+        written = {f"{folder}/{path}" for path in paths}
         ours = [entry for entry in below if _is_source(entry) and entry.path in written]
         if not any(_is_migrated(tree, entry) for entry in ours):
             continue  # the output is gone, and what has its name now is the user's

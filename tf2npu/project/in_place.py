@@ -14,14 +14,14 @@ from npu_formats.files import draft
 from npu_formats.files.directory import Directory
 from tf2npu import file_findings
 from tf2npu.findings import FileResult, Level, Status
-from tf2npu.project.output import Output
-from tf2npu.project.signature import signature_of, signature_of_bytes, size_of
+from tf2npu.project.output import Output, unwritten
+from tf2npu.project.request import UsageProblem
+from tf2npu.project.signature import signature_of, signature_of_bytes
 from tf2npu.project.undo_log import (
     Replaced,
     UndoRun,
     clear_drafts,
     copy_attributes,
-    copy_whole,
     exclusive,
     keep_owner,
     run_to_write,
@@ -62,7 +62,7 @@ class InPlace(Output):
                 stream.write(result.after)
             self._staged.append(_Staged(result, text, signature_of_bytes(data), signature_of_bytes(result.after)))
         except OSError as error:
-            _fail(result, error)
+            unwritten(result, error)
         return result
 
     def place_other(self, entry: Entry) -> FileResult | None:
@@ -71,11 +71,23 @@ class InPlace(Output):
             return FileResult(entry.path, Status.UNCHANGED)
         return super().place_other(entry)
 
-    def finish(self) -> None:
-        """Record the originals, move the new texts into place, and end the record."""
+    def finish(self) -> list[FileResult]:
+        """Record the originals, move the new texts into place, and end the record.
+
+        Raises: UsageProblem, as it is recorded before files are replaced.
+        """
+        try:
+            self._replace()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UsageProblem(
+                f"{self._tree.root}: cannot be recorded: {reason}; every file is whole, old or new. Run again, or undo"
+            ) from None
+        return []
+
+    def _replace(self) -> None:
         recorded = [pair for staged in self._staged if (pair := self._preserved(staged)) is not None]
         if recorded:
-            self._state.sync(self._run.originals)
             self._run.record([entry for _, entry in recorded])
             self._draft_name = self._run.announce_drafts()
             for staged, entry in recorded:
@@ -89,19 +101,15 @@ class InPlace(Output):
 
     def _preserved(self, staged: _Staged) -> tuple[_Staged, Replaced] | None:
         """Copy the original; None where that is not possible."""
-        path = staged.result.path
         try:
-            original = self._run.new_original()
-            copy_whole(self._tree.files, path, self._state, original, size_of(staged.before))
-            if signature_of(self._state, original, (staged.before,)) != staged.before:
-                _disturbed(staged.result)
-                return None
-            info = self._state.lstat(original)
-            assert info is not None
+            entry = self._run.preserve(self._tree.files, staged.result.path, staged.before, staged.after)
         except OSError as error:
-            _fail(staged.result, error)
+            unwritten(staged.result, error)
             return None
-        return staged, Replaced(path, staged.before, staged.after, original.rpartition("/")[2], info.st_mode & 0o777)
+        if entry is None:
+            _disturbed(staged.result)
+            return None
+        return staged, entry
 
     def _move(self, staged: _Staged, entry: Replaced) -> None:
         """Put a new text in the place of the old one, in one step."""
@@ -119,7 +127,7 @@ class InPlace(Output):
         except OSError as error:
             with suppress(OSError):
                 files.remove(place)
-            _fail(staged.result, error)
+            unwritten(staged.result, error)
 
     def _draft(self, staged: _Staged, place: str, old: os.stat_result, entry: Replaced) -> None:
         """The new text beside the old one, with its owner and mode, and on disk."""
@@ -137,9 +145,3 @@ def _disturbed(result: FileResult) -> None:
     result.status = Status.CONFLICT
     message = "changed by somebody else while it was being converted: kept as it is now; run again"
     result.findings.append(file_findings.CONFLICT.finding(Level.MANUAL, message))
-
-
-def _fail(result: FileResult, error: OSError) -> None:
-    result.status = Status.FAILED
-    message = f"cannot be written: {error.strerror or error}"
-    result.findings.append(file_findings.UNREADABLE.finding(Level.MANUAL, message))

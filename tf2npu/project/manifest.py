@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,18 +32,20 @@ def is_recorded(out: Path) -> bool:
     if state is None:
         return False
     with state:
-        return any(state.lstat(name) is not None for name in (_FILE, _JOURNAL))
+        return _is_recorded(state)
 
 
-def recorded_paths(out: Path) -> frozenset[str]:
-    """The paths that conversions have written below this folder, be it long ago; none where there is no record."""
+def recorded_paths(out: Path) -> frozenset[str] | None:
+    """The paths that conversions have written below this folder, be it long ago; None where there is no record."""
     try:
         state = tree_state(out)
     except NoState:
-        return frozenset()
+        return None
     if state is None:
-        return frozenset()
+        return None
     with state:
+        if not _is_recorded(state):
+            return None
         written = [path for path, _ in _in_file(state)]
         begun = [line[0] for line in _journal(state) if isinstance(line, list) and line]
     return frozenset(path for path in (*written, *begun) if isinstance(path, str) and is_inside(path))
@@ -57,7 +59,7 @@ class Manifest:
         self.recorded: dict[str, str] = {}  # of this run
         self._accepted: dict[str, set[str]] = {}
         self._forgotten: set[str] = set()
-        self._old_drafts: set[str] = set()
+        self.left_drafts: list[str] = []  # paths at which a killed run may have left a draft
         self._stream: BinaryIO | None = None
         self._state = _state(out)
         if self._state is not None:
@@ -83,10 +85,6 @@ class Manifest:
             self._stream = self._state.appender(_JOURNAL)
             self._stream.write(b"\n")  # ends a line that a kill has cut
             self._write({"draft": self.draft_name})
-
-    def left_drafts(self) -> list[str]:
-        """The paths at which a killed run may have left a draft."""
-        return sorted({draft.beside(path, name) for path in self._accepted for name in self._old_drafts})
 
     def announce(self, path: str, signature: str) -> None:
         """Write down what is about to be put at `path`, before it is."""
@@ -128,20 +126,15 @@ class Manifest:
             self._stream.flush()
 
     def _load(self, state: Directory) -> None:
-        for path, signature in [*_in_file(state), *self._in_journal(state)]:
+        entries, drafts = _in_journal(state)
+        for path, signature in [*_in_file(state), *entries]:
             if is_inside(path):
                 self._accepted.setdefault(path, set()).add(signature)
+        self.left_drafts = sorted({draft.beside(path, name) for path in self._accepted for name in drafts})
 
-    def _in_journal(self, state: Directory) -> Iterable[tuple[str, str]]:
-        for document in _journal(state):
-            try:
-                if isinstance(document, dict):
-                    self._old_drafts.update(name for name in (document["draft"],) if draft.is_name(name))
-                else:
-                    path, signature = document
-                    yield str(path), str(signature)
-            except _NO_RECORD:
-                continue
+
+def _is_recorded(state: Directory) -> bool:
+    return any(state.lstat(name) is not None for name in (_FILE, _JOURNAL))
 
 
 def _state(out: Path) -> Directory | None:
@@ -158,6 +151,22 @@ def _in_file(state: Directory) -> list[tuple[str, str]]:
         return [(str(path), str(signature)) for path, signatures in files.items() for signature in list(signatures)]
     except _NO_RECORD:
         return []  # no manifest, or a damaged one: nothing in OUT counts as written by us
+
+
+def _in_journal(state: Directory) -> tuple[list[tuple[str, str]], set[str]]:
+    """The entries of the journal, and the names of drafts that it announces."""
+    entries: list[tuple[str, str]] = []
+    drafts: set[str] = set()
+    for document in _journal(state):
+        try:
+            if isinstance(document, dict):
+                drafts.update(name for name in (document["draft"],) if draft.is_name(name))
+            else:
+                path, signature = document
+                entries.append((str(path), str(signature)))
+        except _NO_RECORD:
+            continue
+    return entries, drafts
 
 
 def _journal(state: Directory) -> Iterator[Any]:

@@ -61,7 +61,7 @@ class Mirror:
 
     def begin(self) -> None:
         """Begin the record, and clear away what a killed run left.  Raises: OSError."""
-        for path in self.manifest.left_drafts():
+        for path in self.manifest.left_drafts:
             if self._stands_in_real_folders(path):
                 self.out.remove(path)
         self.manifest.open()

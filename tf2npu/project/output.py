@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from npu_formats.files import lock
@@ -14,9 +14,6 @@ from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.manifest import Manifest
 from tf2npu.project.mirror import Mirror, Placed, Put
 from tf2npu.project.walk import Entry, Kind, Tree
-
-LARGE_BYTES = 10 << 20
-"""Bytes from which on a file is large: data is linked or left out unless `--data copy`, and a source is not converted."""
 
 
 class Output:
@@ -40,7 +37,8 @@ class Output:
         """
         folder = Directory.given(out, make=True)
         lock.take(folder)
-        mirror = Mirror(folder, Manifest(out), force=force, adding=adding)
+        manifest = Manifest(out)
+        mirror = Mirror(folder, manifest, force=force, adding=adding)
         mirror.begin()
         return cls(tree, mirror, data, rename)
 
@@ -54,7 +52,7 @@ class Output:
         return [_noted(FileResult(path, Status.CONFLICT), file_findings.GONE, Level.MANUAL, message) for path in kept]
 
     def _is_left_out(self, entry: Entry) -> bool:
-        is_skipped = entry.kind is Kind.DATA and entry.size > LARGE_BYTES and self._data == "skip"
+        is_skipped = entry.kind is Kind.DATA and entry.is_large and self._data == "skip"
         return entry.kind is Kind.SPECIAL or is_skipped
 
     def place_result(self, entry: Entry, result: FileResult, data: bytes) -> FileResult:
@@ -77,9 +75,20 @@ class Output:
             return unreadable(entry.path, entry.note)
         return self._place_data(entry, result)
 
-    def finish(self) -> None:
-        if self._mirror is not None:
+    def place_others(self) -> Iterator[FileResult]:
+        """Place all that is no source."""
+        others = (self.place_other(entry) for entry in self._tree.entries if entry.kind is not Kind.SOURCE)
+        return (result for result in others if result is not None)
+
+    def finish(self) -> list[FileResult]:
+        """End the record of what was written; what is to be said where there is no room for it."""
+        if self._mirror is None:
+            return []
+        try:
             self._mirror.finish()
+        except OSError as error:
+            return [_unrecorded(error.strerror or str(error))]
+        return []
 
     def release(self) -> None:
         """Give back what was held for the time of the conversion; also called when it was broken off."""
@@ -90,7 +99,7 @@ class Output:
         if entry.note:
             _noted(result, file_findings.EXCLUDED, Level.SKIPPED, f"{entry.note}: not converted")
         size = f"{entry.size / (1 << 20):.1f} MB of data"
-        if self._data == "copy" or (entry.size <= LARGE_BYTES and self._data != "link-all"):
+        if self._data == "copy" or (not entry.is_large and self._data != "link-all"):
             return self._placed(result, lambda mirror, path: mirror.put_copy(path, self._tree.files, entry.path, entry.mode))
         if self._data == "skip":
             result.status = Status.UNCHANGED
@@ -114,8 +123,7 @@ class Output:
         except OSError as error:
             if error.filename == str(self._tree.files.path / result.path):
                 return unreadable(result.path, error.strerror or str(error))
-            result.status = Status.FAILED
-            return _noted(result, file_findings.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
+            return unwritten(result, error)
         return _with_outcome(result, path, placed)
 
 
@@ -138,13 +146,19 @@ def _noted(result: FileResult, note: FileFinding, level: Level, message: str) ->
     return result
 
 
+def unwritten(result: FileResult, error: OSError) -> FileResult:
+    """The result of a file that the operating system does not let us write."""
+    result.status = Status.FAILED
+    return _noted(result, file_findings.UNREADABLE, Level.MANUAL, f"cannot be written: {error.strerror or error}")
+
+
 def unreadable(path: str, error: str) -> FileResult:
     """The result for a file or folder that the operating system does not let us read."""
     message = f"cannot be read: {error}; not in the output"
     return _noted(FileResult(path, Status.FAILED), file_findings.UNREADABLE, Level.MANUAL, message)
 
 
-def unrecorded(error: str) -> FileResult:
+def _unrecorded(error: str) -> FileResult:
     """The result for the record of the output, without which the next run goes by its journal."""
     message = f"the record of the output cannot be written: {error}; its files are whole. Run again once there is room"
     return _noted(FileResult(".tf2npu", Status.FAILED), file_findings.UNREADABLE, Level.MANUAL, message)

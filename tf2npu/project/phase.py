@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from tf2npu.findings import FileResult, Status
 from tf2npu.project import workers
 from tf2npu.project.cache import Cache
 from tf2npu.project.sources import Sources
@@ -14,17 +13,25 @@ from tf2npu.project.walk import Entry
 
 Progress = Callable[[str, int, int], None]
 """A function that shows the progress: it takes what is being done, the files that are done, and the files in all."""
-_STORED: dict[str, type[Any]] = {"facts": bytes, "result": FileResult}
-"""Types that the cache holds of a file, by the name of the phase."""
+
+
+def as_it_is(result: Any) -> Any:
+    """A result in the form in which a phase gave it."""
+    return result
 
 
 @dataclass(frozen=True)
 class Phase:
-    """name: of its results in the cache.  work: the function.  label: for the bar."""
+    """name: of its results in the cache.  work: the function.  label: for the bar.
+
+    kind: the type that the cache holds.  stored: gives the form for the cache of a result.
+    """
 
     name: str
     work: workers.Work
     label: str
+    kind: type[Any]
+    stored: Callable[[Any], Any] = as_it_is
 
 
 class Phases:
@@ -49,7 +56,7 @@ class Phases:
             stored = None
             if self._cache is not None:
                 keys[entry.path] = self._cache.key(phase.name, entry.path, data, shared_key)
-                stored = self._cache.get(keys[entry.path], _STORED[phase.name])
+                stored = self._cache.get(keys[entry.path], phase.kind)
             if stored is None:
                 misses.append(entry)
             else:
@@ -59,7 +66,7 @@ class Phases:
             n_done += 1
             self._progress(phase.label, n_done, len(entries))
             if self._cache is not None and not isinstance(result, workers.Crash):
-                self._cache.put(keys[path], _for_storing(result))
+                self._cache.put(keys[path], phase.stored(result))
             yield path, result
 
     def _fresh(self, work: workers.Work, shared: tuple[Any, ...], entries: list[Entry]) -> Iterator[tuple[str, Any]]:
@@ -76,10 +83,3 @@ class Phases:
             if data is not None:
                 paths.append(entry.path)
                 yield entry.path, data
-
-
-def _for_storing(result: Any) -> Any:
-    """The cache key stands for the file's content: it is not stored a second time."""
-    if not isinstance(result, FileResult):
-        return result
-    return replace(result, before=b"", after=result.after if result.status is Status.CONVERTED else b"")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Again = Callable[[frozenset[UnsafePlace]], FileResult]
 """Converts a file once more, with the unsafe fixes that were chosen at these places."""
+Revise = Callable[[FileResult, Again], FileResult]
+"""Gives the result of a source file as it is to be written, of what the converter made."""
 
 
 class UsageProblem(Exception):
@@ -39,9 +41,8 @@ class Request:
     """The request of a conversion.
 
     out: None writes nothing, unless in_place converts the source files themselves; jobs: most worker processes; data:
-    "link", "copy" or "skip" files over LARGE_BYTES, or "link-all"; python2: bring Python 2 sources to Python 3 first.
-    revise: gives the result of a source file as it is to be written, of what the converter made.  most_entries: files and
-    folders of a project that is converted at all.
+    "link", "copy" or "skip" files that are large, or "link-all"; python2: bring Python 2 sources to Python 3 first.
+    most_entries: files and folders of a project that is converted at all.
     """
 
     source: Path
@@ -53,7 +54,7 @@ class Request:
     use_cache: bool = True
     in_place: bool = False
     python2: bool = False
-    revise: Callable[[FileResult, Again], FileResult] = as_converted
+    revise: Revise = as_converted
     most_entries: float = math.inf
 
     @property
@@ -90,20 +91,8 @@ def check_places(request: Request) -> None:
         _check_way(source)
     if request.in_place and source.is_symlink():
         raise UsageProblem(f"{source}: a symbolic link: to convert what it leads to, name {os.path.realpath(source)}")
-    if request.out is None:
-        return
-    if request.is_single_file:
-        _check_single_out(request)
-    else:
-        _check_out_and_source_apart(real_path(source), request.out)
-    folder = request.out_folder
-    assert folder is not None
-    if folder.exists() and not folder.is_dir():
-        raise UsageProblem(f"{folder}: exists and is no folder")
-    if request.out_name is None and not request.force and _is_foreign(folder):
-        raise UsageProblem(
-            f"{folder}: exists and was not written by tf2npu; give another OUT, or --force to write into it all the same"
-        )
+    if request.out is not None:
+        _check_out(request, request.out)
 
 
 def _check_way(source: Path) -> None:
@@ -112,6 +101,35 @@ def _check_way(source: Path) -> None:
         Directory.given(source.parent).close()
     except OSError as error:
         raise UsageProblem(f"{error.filename}: {error.strerror}; nothing was done") from None
+
+
+def _check_out(request: Request, out: Path) -> None:
+    folder, source = request.out_folder, real_path(request.source)
+    assert folder is not None
+    if not request.is_single_file:
+        _check_out_and_source_apart(source, out)
+    elif real_path(folder / (request.out_name or source.name)) == source:
+        raise UsageProblem(f"{out}: OUT is SRC itself; give another OUT")
+    if folder.exists() and not folder.is_dir():
+        raise UsageProblem(f"{folder}: exists and is no folder")
+    if not request.force and _is_taken(request, folder) and not is_recorded(folder):
+        raise _foreign(request, folder)
+
+
+def _is_taken(request: Request, folder: Path) -> bool:
+    """Whether something stands where the output is to be."""
+    if request.out_name:
+        return os.path.lexists(folder / request.out_name)
+    return folder.exists() and any(folder.iterdir())
+
+
+def _foreign(request: Request, folder: Path) -> UsageProblem:
+    if request.out_name:
+        target = folder / request.out_name
+        return UsageProblem(f"{target}: exists and was not written by tf2npu; give another OUT, or --force (backs it up)")
+    return UsageProblem(
+        f"{folder}: exists and was not written by tf2npu; give another OUT, or --force to write into it all the same"
+    )
 
 
 def _check_out_and_source_apart(source: Path, out: Path) -> None:
@@ -128,18 +146,3 @@ def _is_same(one: Path, other: Path) -> bool:
         return one == other or os.path.samefile(one, other)
     except OSError:
         return False
-
-
-def _check_single_out(request: Request) -> None:
-    folder = request.out_folder
-    assert folder is not None
-    target = folder / (request.out_name or real_path(request.source).name)
-    if real_path(target) == real_path(request.source):
-        raise UsageProblem(f"{request.out}: OUT is SRC itself; give another OUT")
-    if request.out_name and os.path.lexists(target) and not request.force and not is_recorded(folder):
-        raise UsageProblem(f"{target}: exists and was not written by tf2npu; give another OUT, or --force (backs it up)")
-
-
-def _is_foreign(folder: Path) -> bool:
-    """True for a folder that holds something and of which there is no record of ours."""
-    return folder.exists() and any(folder.iterdir()) and not is_recorded(folder)

@@ -1,4 +1,4 @@
-"""The bytes of a project's files, the same each time that a conversion asks for them."""
+"""The sources of a project: which they are, and their bytes, the same each time that a conversion asks for them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import errno
 import os
 
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES
-from tf2npu.project.walk import Entry, Tree
+from tf2npu.project.walk import Entry, Kind, Tree
+from tf2npu.scanner.console_scripts import is_project_settings
+from tf2npu.scanner.notebooks.path import is_notebook
 
 
 class Sources:
     """The files of a tree, each read anew when it is asked for, as large projects do not fit into memory.
 
+    all: every source, of which `ordinary` are converted and the others `too_large`; settings: data that may name commands.
     unread: the reason for each path that could not be read, or that has changed meanwhile.
     """
 
     def __init__(self, tree: Tree) -> None:
+        self.all = [entry for entry in tree.entries if entry.kind is Kind.SOURCE]
+        self.ordinary = [entry for entry in self.all if not entry.is_large or is_notebook(entry.path)]
+        self.too_large = [entry for entry in self.all if entry.is_large and not is_notebook(entry.path)]
+        self.settings = [entry for entry in tree.entries if _may_name_commands(entry)]
+        self.unread: dict[str, str] = {}
         self._tree = tree
         self._seen: dict[str, tuple[int, int, int]] = {}
-        self.unread: dict[str, str] = {}
 
     def read(self, entry: Entry) -> bytes | None:
         """The bytes of a file, the same each time; None, and the reason noted, for one that cannot be read or has changed."""
@@ -34,3 +41,7 @@ class Sources:
         except OSError as error:
             self.unread[entry.path] = error.strerror or str(error)
             return None
+
+
+def _may_name_commands(entry: Entry) -> bool:
+    return entry.kind is Kind.DATA and is_project_settings(entry.path) and not entry.is_large

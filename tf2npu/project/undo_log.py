@@ -20,7 +20,7 @@ from typing import Any
 from npu_formats.files import draft, lock
 from npu_formats.files.directory import Directory
 from npu_formats.files.state_folder import remove_tree_state, tree_state
-from tf2npu.project.signature import is_inside
+from tf2npu.project.signature import is_inside, signature_of, size_of
 
 _FINISHED = {"finished": True}
 _SIGNATURE = re.compile(r"sha256:[0-9a-f]{64}:[0-9]{1,19}")
@@ -68,13 +68,19 @@ class UndoRun:
         self._clear_originals()
         self._n_names = max((int(entry.original) + 1 for entry in self.entries), default=0)
 
-    def new_original(self) -> str:
-        """A new path for the copy of the next original, in the state."""
+    def preserve(self, files: Directory, path: str, before: str, after: str) -> Replaced | None:
+        """Copy the original of a file; None where it is not what it was before.  Raises: OSError."""
+        name = str(self._n_names)
+        copy = f"{self.originals}/{name}"
         self._n_names += 1
-        return f"{self.originals}/{self._n_names - 1}"
+        mode = copy_whole(files, path, self.state, copy, size_of(before))
+        if signature_of(self.state, copy, (before,)) != before:
+            return None
+        return Replaced(path, before, after, name, mode)
 
     def record(self, entries: list[Replaced]) -> None:
-        """Write the entries to disk, so that they can be undone from now on."""
+        """Write the entries to disk, and the copies of their originals, so that they can be undone from now on."""
+        self.state.sync(self.originals)
         self._append([asdict(entry) for entry in entries])
         self.entries += entries
 
@@ -144,9 +150,10 @@ def _lines(documents: list[dict[str, Any]]) -> bytes:
 
 def runs(state: Directory) -> list[UndoRun]:
     """The records of a source folder, oldest first."""
-    if state.lstat(_UNDO) is None:
+    try:
+        names = [name for name in state.names(_UNDO) if name.isdecimal() and name.isascii()]
+    except FileNotFoundError:
         return []
-    names = [name for name in state.names(_UNDO) if name.isdecimal() and name.isascii()]
     return [UndoRun(state, f"{_UNDO}/{name}") for name in sorted(names, key=int)]
 
 
@@ -198,21 +205,23 @@ def _remove_if_unused(state: Directory, root: Directory) -> None:
             remove_tree_state(root.path)
 
 
-def copy_whole(source: Directory, path: str, target: Directory, copy: str, n_bytes: int, mode: int | None = None) -> None:
+def copy_whole(source: Directory, path: str, target: Directory, copy: str, n_bytes: int, mode: int | None = None) -> int:
     """Copy content, mode, times, attributes and, where the system lets us, the owner; on disk when this returns.
 
     n_bytes: the most that is copied; a file that has grown since it was looked at is not the one that is meant.
-    mode: instead of that of the source.
+    mode: instead of that of the source.  Returns: the mode of the copy.
     """
     with source.reader(path) as original, target.new_file(copy, 0o600) as stream:
         draft.copy(original, stream, n_bytes)
         stream.flush()
         info = os.fstat(original.fileno())
+        mode = (info.st_mode if mode is None else mode) & 0o777
         copy_attributes(original.fileno(), stream.fileno())
         keep_owner(info, stream.fileno())
-        os.fchmod(stream.fileno(), (info.st_mode if mode is None else mode) & 0o777)
+        os.fchmod(stream.fileno(), mode)
         os.utime(stream.fileno(), ns=(info.st_atime_ns, info.st_mtime_ns))
         os.fsync(stream.fileno())
+    return mode
 
 
 def copy_attributes(source: int, target: int) -> None:

@@ -13,8 +13,10 @@ from pathlib import Path, PurePosixPath
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, size_in_words
 from npu_formats.files.directory import Directory
 from tf2npu.project.excludes import Excludes, excludes
-from tf2npu.project.manifest import is_recorded
+from tf2npu.project.manifest import recorded_paths
 
+LARGE_BYTES = 10 << 20
+"""Bytes from which on a file is large."""
 REPORT_MARKER = ".tf2npu-report"
 REPORT_FOLDER = "tf2npu-report"
 _NEVER_COPIED = (".git", "__pycache__")
@@ -47,16 +49,21 @@ class Entry:
     size: int = 0
     note: str = ""
 
+    @property
+    def is_large(self) -> bool:
+        """Whether data is linked or left out unless `--data copy`, and a source is not converted."""
+        return self.size > LARGE_BYTES
+
 
 @dataclass
 class Tree:
     """A walked tree. files: the way to its content; entries: sorted by path; left_out: folders that are never copied and
-    worth naming; recorded: folders that a conversion has written into."""
+    worth naming; recorded: folders that a conversion has written into, with the paths that it wrote there."""
 
     files: Directory
     entries: list[Entry] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    recorded: list[str] = field(default_factory=list)
+    recorded: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -69,14 +76,14 @@ class TooManyEntries(Exception):
 
 
 def walk(
-    root: Path, patterns: tuple[str, ...] = (), respect_gitignore: bool = False, most_entries: float = math.inf
+    files: Directory, patterns: tuple[str, ...] = (), respect_gitignore: bool = False, most_entries: float = math.inf
 ) -> Tree:  # fmt: skip
-    """Walk `root`; an unreadable folder becomes an entry of its own and everything else is still listed.
+    """Walk a folder; an unreadable one in it becomes an entry of its own and everything else is still listed.
 
     patterns: gitignore-style, of sources that are not to be converted.  most_entries: without those of recorded folders.
-    Raises: BadPattern; OSError where the root itself cannot be read; TooManyEntries.
+    Raises: BadPattern; OSError where the folder itself cannot be read; TooManyEntries.
     """
-    tree = Tree(Directory.followed(root))
+    tree = Tree(files)
     pending = [(Entry("", Kind.FOLDER), excludes(tree.root, patterns, respect_gitignore))]
     n_counted = 0
     while pending:
@@ -107,17 +114,17 @@ def _note_recorded(tree: Tree, path: str) -> bool:
     """Whether a conversion has written into this folder of the tree, or into one above it in the tree."""
     if any(path.startswith(f"{folder}/") for folder in tree.recorded):
         return True
-    if path and is_recorded(tree.root / path):
-        tree.recorded.append(path)
-        return True
-    return False
+    written = recorded_paths(tree.root / path) if path else None
+    if written is None:
+        return False
+    tree.recorded[path] = written
+    return True
 
 
-def single(path: Path) -> Tree:
-    """The tree of one file: its folder is the root.  Raises: OSError."""
-    files = Directory.followed(path.parent)
-    info = os.stat(path.name, dir_fd=files.fileno(), follow_symlinks=False)
-    return Tree(files, [_bounded(Entry(path.name, Kind.SOURCE, stat.S_IMODE(info.st_mode) & 0o777, info.st_size))])
+def single(files: Directory, name: str) -> Tree:
+    """The tree of one file in a folder, which is the root.  Raises: OSError."""
+    info = os.stat(name, dir_fd=files.fileno(), follow_symlinks=False)
+    return Tree(files, [_bounded(Entry(name, Kind.SOURCE, stat.S_IMODE(info.st_mode) & 0o777, info.st_size))])
 
 
 def _take(found: Found, folder: str, here: Excludes, tree: Tree) -> list[Entry]:

@@ -112,7 +112,7 @@ def npu_device_import(site: Any) -> None:
     title="TensorFlow 2 script",
     on="engine",
     why="Its adapter, npu_device, is another one than that of TensorFlow 1: half of each would run on neither.",
-    done_when="The file uses npu_bridge.npu_init, or npu_device without its names of TensorFlow 1.",
+    done_when="All files use one adapter: npu_bridge, npu_device, or npu_device.compat.v1 (`--target tf2-compat`).",
     source="TensorFlow 2 adapter porting guide: npu_device.open().as_default()",
     examples=(
         Example.same("@tf.function\ndef step(x):\n    return x", note="nothing to convert", level="info"),
@@ -153,6 +153,26 @@ def tensorflow_2(site: Any) -> None:
 )
 def either_tensorflow(site: Any) -> None:
     """Asks which TensorFlow a script is written for that runs on both, and says for which it was converted."""
+
+
+@part_of(
+    tensorflow_2,
+    on="engine",
+    done_when="`--target tf1` converts the script for TensorFlow 1.15.",
+    examples=(
+        Example(
+            "import tensorflow.compat.v1 as tf\ndef f(x):\n    return tf.Session()",
+            "from npu_device.compat.v1.npu_init import npu_config_proto\nimport tensorflow.compat.v1 as tf\ndef f(x):\n"
+            "    return tf.Session(config=npu_config_proto())",
+            config=Config(dialect="tf2-compat"),
+        ),
+        Example.same(
+            "import tensorflow.compat.v1 as tf\ndef f(x):\n    return x", config=Config(dialect="tf2-compat"), note="nothing here"
+        ),
+    ),
+)
+def version_1_on_2(site: Any) -> None:
+    """Names a script that is converted for TensorFlow 2 with its version 1 behaviour, as `--target tf2-compat` asks."""
 
 
 @rule(

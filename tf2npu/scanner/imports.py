@@ -9,7 +9,7 @@ import libcst as cst
 
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.scanner.import_names import imported_modules
-from tf2npu.scanner.names import root_of
+from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.text.edits import Change
@@ -38,34 +38,34 @@ def plan_import(
         names = [name for name in names if " as " in name]
     is_missing = side_effect and not _imports_adapter(script, framework, adapter)
     if _takes_star(script, adapter, names) and (names or is_missing):
-        lines.append(f"from {adapter.module} import *")
+        lines.append(f"from {adapter.spelled(adapter.module, script.config)} import *")
     elif names and existing is not None:
         changes.append(_merge(script, existing, names))
     elif names:
-        lines.append(_line(adapter, names))
+        lines.append(_line(script, adapter, names))
     elif is_missing:
         lines.append(adapter.side_effect(script.config))
     if side_effect and not lines and first_need is not None and not _is_above(script, adapter, first_need):
         lines.append(adapter.side_effect(script.config))
-    lines.extend(_other_line(adapter, symbol) for symbol in others)
+    lines.extend(_other_line(script, adapter, symbol) for symbol in others)
     if lines:
         scopes = list(wanted.values()) or [script.module_scope]
         changes.append(_insert(script, framework, lines, scopes, first_use, first_need))
     return changes
 
 
-def _line(adapter: Adapter, names: list[str]) -> str:
+def _line(script: Script, adapter: Adapter, names: list[str]) -> str:
     """The import of names of an adapter, or of its module as a whole by the name that this file has for it."""
     if adapter.alias:
         return f"import {adapter.module} as {names[0].rpartition(' ')[2]}"
-    return f"from {adapter.module} import {', '.join(names)}"
+    return f"from {adapter.spelled(adapter.module, script.config)} import {', '.join(names)}"
 
 
 def _is_above(script: Script, adapter: Adapter, place: cst.CSTNode) -> bool:
     """Whether a module imports the adapter, or a part of it, above a place."""
     start = script.tree.span(place)[0]
     above = [node for node, scope in script.walked.imports if scope is script.module_scope and script.tree.span(node)[0] < start]
-    return any(root_of(module) == adapter.root for node in above for module in imported_modules(node))
+    return any(root_of(canonical(module)) == adapter.root for node in above for module in imported_modules(node))
 
 
 def _is_imported(script: Script, symbol: str, scope: Scope, first_use: int) -> bool:
@@ -82,7 +82,7 @@ def _is_imported(script: Script, symbol: str, scope: Scope, first_use: int) -> b
 def _gives(node: cst.Import | cst.ImportFrom, module: str, name: str) -> bool:
     if not isinstance(node, cst.ImportFrom) or node.module is None or isinstance(node.names, cst.ImportStar):
         return False
-    return dotted_name(node.module) == module and name in [dotted_name(alias.name) for alias in node.names]
+    return canonical(dotted_name(node.module)) == module and name in [dotted_name(alias.name) for alias in node.names]
 
 
 def import_statements(script: Script, framework: Framework) -> list[cst.CSTNode]:
@@ -92,10 +92,10 @@ def import_statements(script: Script, framework: Framework) -> list[cst.CSTNode]
     return [_top_level(script, node) for node in nodes if node is not None]
 
 
-def _other_line(adapter: Adapter, symbol: str) -> str:
+def _other_line(script: Script, adapter: Adapter, symbol: str) -> str:
     module, name = symbol.split(":")
     reason = f"  # noqa: F401  {adapter.reasons[name]}" if name in adapter.reasons else ""
-    return f"from {module} import {name}{reason}"
+    return f"from {adapter.spelled(module, script.config)} import {name}{reason}"
 
 
 def _spelling(script: Script, symbol: str) -> str:
@@ -116,7 +116,7 @@ def _takes_star(script: Script, adapter: Adapter, names: list[str]) -> bool:
 
 
 def _has_star(script: Script, adapter: Adapter) -> bool:
-    return any(star.target == adapter.module and star.level == 0 for star in script.module_scope.stars)
+    return any(canonical(star.target) == adapter.module and star.level == 0 for star in script.module_scope.stars)
 
 
 def _imports_adapter(script: Script, framework: Framework, adapter: Adapter) -> bool:
@@ -127,9 +127,9 @@ def _imports_adapter(script: Script, framework: Framework, adapter: Adapter) -> 
         if scope is not script.module_scope and (only is None or scope.function is not only):
             continue
         if isinstance(node, cst.ImportFrom):
-            if node.module is not None and not node.relative and dotted_name(node.module).startswith(adapter.module):
+            if node.module is not None and not node.relative and canonical(dotted_name(node.module)).startswith(adapter.module):
                 return True
-        elif any(dotted_name(alias.name).startswith(adapter.module) for alias in node.names):
+        elif any(canonical(dotted_name(alias.name)).startswith(adapter.module) for alias in node.names):
             return True
     return False
 
@@ -139,7 +139,7 @@ def _of_adapter(script: Script, adapter: Adapter) -> Iterator[cst.ImportFrom]:
     for node, scope in script.walked.imports:
         if not isinstance(node, cst.ImportFrom) or node.module is None or node.relative:
             continue
-        if scope is script.module_scope and dotted_name(node.module) == adapter.module:
+        if scope is script.module_scope and canonical(dotted_name(node.module)) == adapter.module:
             yield node
 
 

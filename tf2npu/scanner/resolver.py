@@ -150,7 +150,8 @@ class Resolver:
         if not (stars := scope.module.stars):
             return None
         found: list[str | None] = []
-        adapters = {s.target: self.frameworks.adapters[s.target] for s in stars if s.target in self.frameworks.adapters}
+        known = self.frameworks.adapters
+        adapters = {s.target: known[own] for s in stars if (own := self.frameworks.canonical(s.target)) in known}
         for star in stars:
             if star.target in adapters and star.level == 0:
                 if name in adapters[star.target].names:

@@ -194,7 +194,7 @@ class Script:
 
     def _stars_with(self, symbol: str) -> list[Any]:
         modules = [adapter.module for adapter in self.adapters if symbol in adapter.names]
-        return [star.node for star in self.module_scope.stars if star.target in modules]
+        return [star.node for star in self.module_scope.stars if canonical(star.target) in modules]
 
     def _choose_local(self, symbol: str) -> str:
         present = self.imported_as(symbol)

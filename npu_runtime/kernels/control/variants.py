@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def _sum(a: Element, b: Element) -> Element:
     if isinstance(a, Optional):
         return _sum_of_optionals(a, b)
     if isinstance(a, TensorList):
-        return replace(a, values=_sums(a.values, b.values, "lists of tensors with different lengths"))
+        return a.having(_sums(a.values, b.values, "lists of tensors with different lengths"))
     if a is None or b is None:
         return b if a is None else a
     return a + b
@@ -64,7 +63,7 @@ def zero_variant(x: Any, /) -> Any:
 
 def _zeros_like(value: Element) -> Element:
     if isinstance(value, TensorList):
-        return replace(value, values=tuple(map(_zeros_like, value.values)))
+        return value.having(tuple(map(_zeros_like, value.values)))
     if isinstance(value, Optional):
         return value if value.components is None else Optional(tuple(map(_zeros_like, value.components)))
     return None if value is None else np.zeros_like(value)

@@ -116,7 +116,7 @@ def _batch_matmul(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool, dtype:
     return store(result, dtype, out)
 
 
-def _small(
+def small_batch_product(
     inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
 ) -> Callable[..., Any] | None:
     """See `base.Small`: stacks of fp32 of the same number of matrices, which `multiply_batch` hands to numpy as they are."""
@@ -137,7 +137,9 @@ def _small(
     return run
 
 
-@kernel("BatchMatMul", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops, small=_small)
+@kernel(
+    "BatchMatMul", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops, small=small_batch_product
+)
 def equal_batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -151,7 +153,14 @@ def equal_batch_matmul(
     return _batch_matmul(x, y, adj_x, adj_y, x.dtype, out)
 
 
-@kernel("BatchMatMulV2", unit="cube", shape=_batch_shape, dtypes=PRODUCTS | {"int16"}, estimate=matmul_flops, small=_small)
+@kernel(
+    "BatchMatMulV2",
+    unit="cube",
+    shape=_batch_shape,
+    dtypes=PRODUCTS | {"int16"},
+    estimate=matmul_flops,
+    small=small_batch_product,
+)
 def batch_matmul(
     x: np.ndarray, y: np.ndarray, /, *, adj_x: bool = False, adj_y: bool = False, out: np.ndarray | None = None
 ) -> np.ndarray:

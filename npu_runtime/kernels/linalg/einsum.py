@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,20 @@ import numpy as np
 from npu_runtime import dtypes as dt
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
+from npu_runtime.kernels.algorithm_choice import is_tuned
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import store, widen
 from npu_runtime.kernels.linalg.batch_matmul import multiply_batch
+from npu_runtime.kernels.linalg.einsum_plan import Labels, ProductPlan, planned
 from npu_runtime.kernels.shapes import broadcast_pair
 from npu_runtime.kernels.variable_access import shape_text
 
 Array = np.ndarray
-Labels = tuple[str, ...]
-"""One name an axis; the axes that an ellipsis stands for are "...0", "...1" from the right."""
 
 
 @dataclass(frozen=True)
 class Equation:
-    """Labels of each operand and of the result."""
+    """Labels of each operand and of the result; the axes that an ellipsis stands for are "...0", "...1" from the right."""
 
     inputs: tuple[Labels, ...]
     output: Labels
@@ -90,7 +91,25 @@ def _refuse(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
     return f"an Einsum of {len(specs)} operands" if len(specs) > 2 else None
 
 
-@kernel("Einsum", unit="cube", shape=_shape, dtypes=dt.FLOATS | dt.INDICES, estimate=_flops, refuse=_refuse)
+@lru_cache(1024)
+def _plan(equation: str, shapes: tuple[tuple[int, ...], ...], is_tuned: bool) -> ProductPlan | None:
+    """The plan of an Einsum of fp32.  is_tuned: see `algorithm_choice.is_tuned`.  Raises: as the op."""
+    parsed = parse(equation, [len(shape) for shape in shapes])
+    extents = {name: int(n or 0) for name, n in _extents(parsed, shapes).items()}
+    return planned(parsed.inputs, parsed.output, extents)
+
+
+def _small(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: the plan is made once."""
+    if outputs[0].dtype != "float32":
+        return None
+    plan = _plan(attrs["equation"], tuple(spec.known_shape() for spec in inputs), is_tuned())
+    return None if plan is None else plan.run
+
+
+@kernel("Einsum", unit="cube", shape=_shape, dtypes=dt.FLOATS | dt.INDICES, estimate=_flops, refuse=_refuse, small=_small)
 def einsum(*inputs: Array, equation: str, out: Array | None = None) -> Array:
     """Sum of products over the labels that the result does not name.
 
@@ -98,6 +117,9 @@ def einsum(*inputs: Array, equation: str, out: Array | None = None) -> Array:
     16-bit floats are summed in fp32.  Raises: InvalidArgument when ranks or extents do not fit.
     Source: TensorFlow op `Einsum`.
     """
+    plan = _plan(equation, tuple(x.shape for x in inputs), is_tuned()) if inputs[0].dtype == np.float32 else None
+    if plan is not None:
+        return plan.run(inputs[0], inputs[1], out)
     parsed = parse(equation, [x.ndim for x in inputs])
     extents = {name: int(n or 0) for name, n in _extents(parsed, [x.shape for x in inputs]).items()}
     wanted = tuple(dict.fromkeys(parsed.output))

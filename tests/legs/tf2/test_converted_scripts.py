@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,3 +58,19 @@ def test_two_ranks_train_what_one_process_does(training: str) -> None:
     assert np.array_equal(first, second)
     original = weights(run(source, before="").stdout)
     assert np.abs(first - original).max() < 1e-5
+
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+@pytest.mark.parametrize("case", ["horovod2_fit", "horovod2_loop"])
+def test_ranks_of_a_script_with_horovod_keep_the_same_weights(case: str) -> None:
+    """With a shard for each worker two of them train what one does with the whole batch; a fit adds up batches of its own."""
+    source = (FIXTURES / "convert" / case / "src" / "train.py").read_text() + "import json\n" + END
+    result = convert_source(source, "train.py", Config(dialect="tf2", distributed="horovod"))
+    assert not result.has_work_left and "hvd" not in (result.after or b"").decode()
+    first, second = map(weights, ranks((result.after or b"").decode(), before=""))
+    assert np.array_equal(first, second)
+    if case == "horovod2_loop":
+        original = run(source, before="", PYTHONPATH=str(FIXTURES / "horovod_stub"))
+        assert np.abs(first - weights(original.stdout)).max() < 1e-5

@@ -76,7 +76,9 @@ NPU_INIT_NAMES = frozenset({
     "npu_tf_optimizer",
     "npu_clear_session",
 })  # fmt: skip
-NPU_INIT = "npu_bridge.npu_init"
+BRIDGE, COMPAT = "npu_bridge", "npu_device.compat.v1"
+"""The adapter, and the package by which the adapter for TensorFlow 2 has the same modules."""
+NPU_INIT = f"{BRIDGE}.npu_init"
 _NPU_INIT_TARGETS = {"tf": "tensorflow", "os": "os", "backend": "tensorflow.keras.backend", "config_pb2": "tensorflow"}
 
 

@@ -6,13 +6,15 @@ The settings decide (`--target`), else evidence in the file, else the files that
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
 
-from tf2npu.config import AUTO, TF1
+from tf2npu.config import AUTO, TF1, TF2_COMPAT
 from tf2npu.findings import Seen
-from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, ONLY_1, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.compat_names import has_tensorflow_beside, hints_at_1, is_kept, tells_1
+from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, SIGNS_2, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import is_adapter2
 from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
 from tf2npu.frameworks.tensorflow1.project_dialects import ToldDialects
@@ -21,6 +23,7 @@ from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
+from tf2npu.scanner.tree_walk import root_name
 
 _TRAINS = re.compile(r"tensorflow\.(?:distribute\.|keras\.optimizers\.|keras\.(?:Model|Sequential)\(\)\.(?:fit|compile))")
 
@@ -28,6 +31,8 @@ ADAPTER2 = "npu_device"
 """The package by which scripts for TensorFlow 2 use an NPU."""
 TARGET2 = "--target tf2"
 """The API of a dialect of which only the settings say that it is TensorFlow 2."""
+TARGET_COMPAT = "--target tf2-compat"
+"""The same of TensorFlow 2 with its version 1 behaviour."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ def dialect_of(script: Script) -> Dialect:
 
 def _as_asked(script: Script, own: Dialect) -> Dialect:
     """The dialect that the settings name, with what the file tells of it itself."""
+    if script.config.dialect == TF2_COMPAT:
+        return Dialect("1 on 2", TARGET_COMPAT)
     if own.api == ADAPTER2:
         return own
     if script.config.dialect == TF1:
@@ -76,7 +83,7 @@ def _by_others(script: Script, own: Dialect, told: ToldDialects) -> Dialect:
     importer, imported = (by.get(script.path, "") for by in (told.for_tensorflow2, told.on_tensorflow2))
     if importer or imported:
         return Dialect("2", told_by=importer or imported, relation="imports this file" if importer else "this file imports")
-    if told.first_2 and not told.first_1 and uses_tensorflow(script) and not _names_1(script):
+    if told.leans_to_2 and script.path not in told.with_1 and uses_tensorflow(script) and not _names_1(script):
         return Dialect("2", told_by=told.first_2, relation="is in the same project")
     return own
 
@@ -89,19 +96,40 @@ def _by_own_names(script: Script) -> Dialect:
     if not uses_tensorflow(script) or not (evidence is not None or MAY_BE_2.search(script.text)):
         return Dialect("1")
     found: Dialect | None = None
-    has_1 = False
-    for node, scope in script.walked.references:
-        name = script.name_of(node, scope)
-        if name is None or not name.startswith(("tensorflow.", "horovod.")):
-            continue
+    for node, name, stays in _names(script):
         if name in V1_MODE:
             return Dialect("1 on 2", name, node)
-        has_1 = has_1 or ONLY_1.match(name) is not None
-        if found is None and (name in SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
+        if tells_1(name) and not stays:
+            found, evidence = Dialect("1"), None
+        elif found is None and (name in SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
             found = Dialect("2", name, node)
     if found is None and evidence is not None:
-        found = Dialect("2", evidence.api, line=evidence.line)
-    return found if found is not None and not has_1 else Dialect("1")
+        return Dialect("2", evidence.api, line=evidence.line)
+    return found or Dialect("1")
+
+
+def _names(script: Script) -> Iterator[tuple[cst.BaseExpression, str, bool]]:
+    """The names of frameworks that a file uses, and whether TensorFlow 2 has each as it is written."""
+    imported = _imported(script)
+    is_beside = has_tensorflow_beside([name for names in imported.values() for name in names])
+    for node, scope in script.walked.references:
+        name = script.name_of(node, scope)
+        if name is not None and name.startswith(("tensorflow.", "horovod.")):
+            written = _written(script, node, imported) if tells_1(name) else []
+            yield node, name, any(is_kept(name, one, is_beside) for one in written)
+
+
+def _imported(script: Script) -> dict[str, list[str]]:
+    """The local names of a file's absolute imports at the top, with what they name."""
+    bindings = script.module_scope.names.items()
+    return {local: [b.target for b in of_it if b.kind == "import" and b.level == 0] for local, of_it in bindings}
+
+
+def _written(script: Script, node: cst.BaseExpression, imported: dict[str, list[str]]) -> list[str]:
+    """The dotted names that an expression may be, as it is written."""
+    root, start = root_name(node), script.tree.span(node)
+    attributes = "".join(script.text[slice(*start)].partition(".")[1:]) if root else ""
+    return [f"{name}{attributes}" for name in imported.get(root, ())]
 
 
 def _evidence(script: Script) -> Seen | None:
@@ -111,8 +139,7 @@ def _evidence(script: Script) -> Seen | None:
 
 
 def _names_1(script: Script) -> bool:
-    names = (script.name_of(node, scope) or "" for node, scope in script.walked.references)
-    return any(name in V1_MODE or ONLY_1.match(name) for name in names)
+    return any(tells_1(name) and not stays for _, name, stays in _names(script))
 
 
 def _imports_of_adapter2(script: Script) -> Dialect | None:
@@ -128,14 +155,18 @@ def _imports_of_adapter2(script: Script) -> Dialect | None:
 
 def is_either(script: Script) -> bool:
     """Whether a script trains with Keras or a strategy and every name exists in TensorFlow 1 and 2: in 2 it would run eagerly."""
-    if (
-        script.config.dialect != AUTO
-        or "compat" in script.text
-        or ("keras" not in script.text and ".distribute" not in script.text)
-    ):
+    if script.config.dialect != AUTO or ("keras" not in script.text and ".distribute" not in script.text):
         return False
-    names = {script.name_of(node, scope) or "" for node, scope in script.walked.references}
-    return any(_TRAINS.match(name) for name in names) and not any(ONLY_1.match(name) for name in names)
+    names = list(_names(script))
+    if any(hints_at_1(name) if stays else tells_1(name) for _, name, stays in names):
+        return False
+    return any(_TRAINS.match(name) for _, name, _ in names) and not _is_of_compat_alone(script)
+
+
+def _is_of_compat_alone(script: Script) -> bool:
+    """Whether all that a file imports of TensorFlow is its version 1, or its version 2."""
+    imported = [name for names in _imported(script).values() for name in names]
+    return any(name.startswith("tensorflow.compat.") for name in imported) and not has_tensorflow_beside(imported)
 
 
 def _is_statement(script: Script, node: cst.CSTNode) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import ParsedFile
 from tf2npu.frameworks.tensorflow1.api_return_types import DATASET
+from tf2npu.frameworks.tensorflow1.compat_names import has_tensorflow_beside
 from tf2npu.frameworks.tensorflow1.file_scopes import FileScopes, Place, enumerated
 from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.frameworks.tensorflow1.value_kinds import SUBCLASS, TENSOR, is_model, is_model_class
@@ -41,11 +42,17 @@ _Evidence = Callable[[FileScopes, Place], str]
 
 def evidence_of_2(file: ParsedFile, canonical: Callable[[str], str]) -> Seen | None:
     """The first place of a file that TensorFlow 1.15 cannot run, and what stands there; None where there is none."""
-    if not _MAY_HOLD.search(file.text) or any(module.startswith("tensorflow.compat") for _, module in file.imports):
+    if not _MAY_HOLD.search(file.text) or _is_of_one_release(file):
         return None
     scopes = FileScopes(file.tree, {local: name for local, name, _ in file.imported}, canonical)
     found = [(place.node.lineno, what) for place in scopes.places if not place.is_guarded for what in _told(scopes, place)]
     return Seen(file.path, *min(found)) if found else None
+
+
+def _is_of_one_release(file: ParsedFile) -> bool:
+    """Whether a file names the release that it means in its imports, and has no TensorFlow beside it."""
+    names = [module for level, module in file.imports if level == 0]
+    return any(name.startswith("tensorflow.compat") for name in names) and not has_tensorflow_beside(names)
 
 
 def _told(scopes: FileScopes, place: Place) -> Iterator[str]:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
 from tf2npu.frameworks.config_flow import ConfigFlow
+from tf2npu.frameworks.tensorflow1.compat_names import has_names_of_1
 from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.frameworks.tensorflow1.dialect_evidence import EAGER_WORK, evidence_of_2
-from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, RUNNING_2, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.dialect_names import RUNNING_2, SIGNS_2
 from tf2npu.frameworks.tensorflow1.names import canonical, is_adapter2
 from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
 from tf2npu.scanner.entry_points import has_arguments
@@ -111,7 +112,7 @@ def _flags(file: ParsedFile) -> Iterator[str]:
         yield RUNS_KERAS
     if _are_of_adapter2(file.imports):
         yield HAS_ADAPTER2
-    if any(name in V1_MODE or ONLY_1.match(name) for name in names):
+    if has_names_of_1(file, names):
         yield HAS_NAMES_OF_1
     if not names.isdisjoint(SIGNS_2):
         yield HAS_NAMES_OF_2

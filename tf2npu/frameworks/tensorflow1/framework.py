@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from tf2npu.api_support.table import table
+from tf2npu.config import TF2_COMPAT
 from tf2npu.frameworks.base import Adapter, Framework
-from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
+from tf2npu.frameworks.tensorflow1.adapter_names import COMPAT, NPU_INIT, NPU_INIT_NAMES
 from tf2npu.frameworks.tensorflow1.api_return_types import returned
 from tf2npu.frameworks.tensorflow1.fed_inputs import fed_inputs
 from tf2npu.frameworks.tensorflow1.file_facts import file_facts
@@ -22,8 +23,8 @@ if TYPE_CHECKING:  # facts of files and projects need no syntax tree, which take
     from tf2npu.scanner.script import Script
     from tf2npu.scanner.tree_walk import Walked
 
-_SIDE_EFFECT = f"import {NPU_INIT}  # noqa: F401  puts sessions on the NPU"
-_SIDE_EFFECT_2021 = f"import {NPU_INIT}  # noqa: F401  brings NpuOptimizer"
+_SIDE_EFFECT = "import {}  # noqa: F401  puts sessions on the NPU"
+_SIDE_EFFECT_2021 = "import {}  # noqa: F401  brings NpuOptimizer"
 _FOLLOWED = re.compile(
     r"tensorflow$|(?:tensorflow\.(?:data\.(?:Dataset|Iterator)|Session|InteractiveSession|ConfigProto|train\.\w*Session|train\.Supervisor"
     r"|(?:estimator|keras)\.(?:\w+\.)*\w+)|npu_bridge\.npu_init\.NPU(?:Estimator|RunConfig))\(\)$"
@@ -37,7 +38,12 @@ _FULLY_KNOWN = re.compile(
 
 
 def _side_effect(config: Config) -> str:
-    return _SIDE_EFFECT_2021 if config.target.adapter == "2021" else _SIDE_EFFECT
+    line = _SIDE_EFFECT_2021 if config.target.adapter == "2021" else _SIDE_EFFECT
+    return line.format(ADAPTER.spelled(NPU_INIT, config))
+
+
+def _package_in(config: Config) -> str:
+    return COMPAT if config.dialect == TF2_COMPAT else ""
 
 
 def _is_wanted(script: Script) -> bool:
@@ -70,6 +76,9 @@ def _is_followed(name: str) -> bool:
     return _FOLLOWED.match(name) is not None
 
 
+OF_COMPAT = ("NPU814", "NPU815")
+"""Rules for scripts that run on TensorFlow 2 with its version 1 behaviour; the others of their block are TensorFlow 2's."""
+
 ADAPTER = Adapter(
     module=NPU_INIT,
     names=NPU_INIT_NAMES,
@@ -84,6 +93,7 @@ ADAPTER = Adapter(
     side_effect=_side_effect,
     is_wanted=_is_wanted,
     first_need=_first_need,
+    package_in=_package_in,
 )  # fmt: skip
 
 FRAMEWORK = Framework(
@@ -94,7 +104,7 @@ FRAMEWORK = Framework(
     mention=r"tensorflow|keras|horovod|npu_bridge|npu_device|tf_slim|\btf\b|\bslim\b",
     mention_in_notebooks="estimator",
     monorepo=("google3.third_party.",),  # where Google keeps published packages in its own tree, which nobody else has
-    rule_ids=("NPU1", "NPU2", "NPU3", "NPU4", "NPU5", "NPU6", "NPU7", "NPU9", "NPUX"),
+    rule_ids=("NPU1", "NPU2", "NPU3", "NPU4", "NPU5", "NPU6", "NPU7", "NPU9", "NPUX", *OF_COMPAT),
     is_for=_is_for_1,
     adapter=ADAPTER,
     canonical=canonical,

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from tf2npu.frameworks.horovod.names import is_horovod
-from tf2npu.frameworks.tensorflow1.adapter_names import canonical_npu
+from tf2npu.frameworks.tensorflow1.adapter_names import BRIDGE, COMPAT, canonical_npu
 from tf2npu.scanner.names import root_of
 
 # TF1 names stay bare ("tensorflow.nn.dropout"); compat.v2 names keep their prefix, because they mean something else.
@@ -91,12 +91,12 @@ def belong_to_tensorflow(modules: set[str]) -> bool:
 
 
 def is_adapter2(module: str) -> bool:
-    """Whether a module belongs to the adapter of TensorFlow 2, but for the part that has TensorFlow 1's names.
+    """Whether a module belongs to the adapter of TensorFlow 2, but for the part that has TensorFlow 1's names and behaviour.
 
     Who imports `npu_device` runs under that adapter, also where `npu_device.compat.enable_v1()` follows.
     """
     parts = module.split(".")
-    return parts[0] == "npu_device" and parts[1:3] != ["compat", "v1"] and parts[1:] != ["compat"]
+    return parts[0] == "npu_device" and parts[1:2] != ["compat"]
 
 
 def canonical(name: str) -> str:
@@ -105,7 +105,9 @@ def canonical(name: str) -> str:
     Source: module layout of TensorFlow 1.15 (`tensorflow/python`, `tensorflow_estimator/python`); spellings.csv, which
     `tools/build_api_table.py` writes from the inventory of that release.
     """
-    if name.startswith("npu_bridge."):
+    if name.startswith(f"{COMPAT}."):
+        name = f"{BRIDGE}{name.removeprefix(COMPAT)}"
+    if name.startswith(f"{BRIDGE}."):
         return canonical_npu(name)
     if not name.startswith(("tensorflow", "tf_slim")):
         return name

@@ -19,6 +19,7 @@ class ToldDialects:
     on_tensorflow2: dict[str, str] = field(default_factory=dict)  # the file imports the script for TensorFlow 2
     first_1: str = ""  # a script for TensorFlow 1, where there is one
     first_2: str = ""  # and one for TensorFlow 2
+    leans_to_2: bool = False  # of the scripts that tell, more are for 2, or one has moved by its adapter
     with_1: frozenset[str] = frozenset()  # where there are scripts for either, files that import one for 1, or that it imports
 
     def script_for_1(self, path: str) -> str:
@@ -31,10 +32,12 @@ def told_dialects(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[
     of_adapter2 = _used_with_adapter2(files, edges)
     of_1 = {path for path, f in files.items() if dialect(f) == "1" and path not in of_adapter2}
     on_2 = _built_on_tensorflow2(files, edges, of_1)
-    first_1, first_2 = min(of_1, default=""), min((path for path, f in files.items() if dialect(f) == "2"), default="")
+    told_2 = {path for path, f in files.items() if dialect(f) == "2"}
+    first_1, first_2 = min(of_1, default=""), min(told_2, default="")
+    leans_to_2 = len(told_2) > len(of_1) or any(map(imports_adapter2, files.values()))
     with_1 = imported_by(of_1, edges) | importers_of(of_1, edges) if first_1 and first_2 else frozenset()
     of_2 = _used_by_tensorflow2(files, edges, of_1, on_2)
-    return ToldDialects(of_adapter2, of_2, on_2, first_1, first_2, frozenset(with_1))
+    return ToldDialects(of_adapter2, of_2, on_2, first_1, first_2, leans_to_2, frozenset(with_1))
 
 
 def _used_with_adapter2(files: Mapping[str, FileFacts], edges: Mapping[str, frozenset[str]]) -> dict[str, str]:

@@ -42,6 +42,7 @@ FRAMEWORK = Framework(
     rule_ids=("NPU8", "NPU919", "NPU943", "NPU945", "NPU947", "NPU955"),
     adapter=ADAPTER,
     api_roots=TENSORFLOW_1.api_roots,
+    canonical=TENSORFLOW_1.canonical,  # for npu_device.compat.v1, which is the adapter of TensorFlow 1
     apis=apis,
     no_api="no public name of TensorFlow 1.15, whose table this is",
 )

@@ -8,10 +8,14 @@ from tf2npu.findings import Finding, Level
 
 _DIALECT = "NPU903"
 """The rule about scripts for TensorFlow 2, or for either."""
-_OF_2 = "tensorflow_2"
-"""The part of that rule that names a script for TensorFlow 2."""
+_OF_2, _COMPAT = "tensorflow_2", "version_1_on_2"
+"""The parts of that rule that name a script for TensorFlow 2, and one that uses its version 1 behaviour."""
 _ADAPTER2 = "npu_device"
 """A word of every text that shows a script to use the adapter of TensorFlow 2 already."""
+_FOR_COMPAT = (
+    "Converted for TensorFlow 2 with its version 1 behaviour (npu_device.compat.v1), as asked. "
+    "`tf2npu convert SRC OUT --target tf1` converts it as TensorFlow 1.15."
+)
 _MOST_SHOWN = 60
 """Characters of the text that tells: a line of the report holds no more beside the rest of the sentence."""
 
@@ -24,7 +28,8 @@ def dialect_line(found: Iterable[tuple[str, Finding]]) -> str:
     told = [(path, finding) for path, finding in found if finding.rule == _DIALECT]
     of_2 = [(path, f) for path, f in told if f.part == _OF_2 and f.level is not Level.MANUAL]
     of_either = [(path, f) for path, f in told if f.level is Level.MANUAL and not f.before]
-    return " ".join(part for part in (_of_2(of_2), _assumed(of_either)) if part)
+    is_compat = any(f.part == _COMPAT for _, f in told)
+    return " ".join(part for part in (_of_2(of_2), _assumed(of_either), _FOR_COMPAT if is_compat else "") if part)
 
 
 def _of_2(found: list[tuple[str, Finding]]) -> str:

@@ -6,7 +6,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import text_of
-from tf2npu.rules.facts.entry_block import is_guard
+from tf2npu.rules.facts.start.entry_block import is_guard
 from tf2npu.rules.facts.tpu_branches import is_for_tpu
 from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call

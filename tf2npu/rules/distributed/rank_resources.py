@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
+from tf2npu.rules.facts.start.npu_start import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.scanner.sites import Site
 
 _TF = Config(distributed="tf")

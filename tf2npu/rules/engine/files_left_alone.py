@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tf2npu.api_support.table import shown
 from tf2npu.findings import Edit, Finding, Level, Span
-from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, TARGET2, Dialect, dialect_of, is_either
+from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, TARGET2, TARGET_COMPAT, Dialect, dialect_of, is_either
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules import hooks
 from tf2npu.scanner.script import Script
@@ -18,9 +18,15 @@ _OF_2 = "tensorflow_2"
 _EITHER = "either_tensorflow"
 """The part of the rule that asks which TensorFlow a script is for."""
 _BEGINNING = Span(1, 1, 1, 1)
+_OF_COMPAT = "version_1_on_2"
+"""The part of the rule that names a script for TensorFlow 2 with its version 1 behaviour."""
 _NAMES_OF_1 = (
-    "The file uses the TensorFlow 1 names of the TensorFlow 2 adapter; it stays as it is. To move it, write "
-    "npu_bridge.npu_init where it has npu_device.compat.v1.npu_init, and convert it again."
+    "The file uses the TensorFlow 1 names of the TensorFlow 2 adapter (npu_device.compat.v1); it stays as it is. Convert with "
+    "--target tf2-compat, so that all files use the same adapter."
+)
+_COMPAT = (
+    "Converted for TensorFlow 2 with its version 1 behaviour: what messages and documents call npu_bridge is imported from "
+    "npu_device.compat.v1."
 )
 _HAS_MOVED = "The file uses the TensorFlow 2 adapter (npu_device) already; it stays as it is."
 _NOT_CHANGED = "Left as it is, as the file uses npu_device already: a conversion changes this in other files."
@@ -93,6 +99,8 @@ def said_about_dialect(script: Script, edits: list[Edit]) -> list[Fix]:
         return [Fix(_DIALECT, part=_OF_2, findings=[_told(script, dialect, Level.INFO, message)])] if is_named else []
     if not edits:
         return []
+    if dialect.api == TARGET_COMPAT:
+        return [Fix(_DIALECT, part=_OF_COMPAT, findings=[Finding(_DIALECT, Level.INFO, _BEGINNING, _COMPAT)])]
     if dialect.kind == "1 on 2":
         message = (
             "TensorFlow 2 with its version 1 behaviour: converted for the adapter of TensorFlow 1.15, as it runs graphs, "

@@ -7,8 +7,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.frameworks.horovod.project import horovod_in
-from tf2npu.rules.facts.entry_block import command_functions, entry_guard, is_guard
-from tf2npu.rules.facts.npu_start import wants_resources
+from tf2npu.rules.facts.start.entry_block import command_functions, entry_guard, is_guard
+from tf2npu.rules.facts.start.npu_start import wants_resources
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact

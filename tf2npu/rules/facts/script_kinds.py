@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 import libcst as cst
 
-from tf2npu.rules.facts.entry_block import is_guard
+from tf2npu.rules.facts.start.entry_block import is_guard
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 

@@ -8,9 +8,9 @@ from tf2npu.api_support.table import table
 from tf2npu.frameworks.tensorflow1.estimator_names import MODEL_TO_ESTIMATOR, WRAPPED
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.entry_block import entry_guard
-from tf2npu.rules.facts.npu_start import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.rules.facts.sessions.wrapped_run_config import wrap_run_config
+from tf2npu.rules.facts.start.entry_block import entry_guard
+from tf2npu.rules.facts.start.npu_start import bracket_entry, wants_keras_session, wants_resources
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name

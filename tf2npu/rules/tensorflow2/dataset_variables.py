@@ -8,7 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.pipelines.input_pipeline import pipeline_functions
+from tf2npu.rules.facts.pipelines.input_pipeline import dataset_functions
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call, Site
 
@@ -23,7 +23,7 @@ _WITHOUT_VARIABLES = frozenset(
     for name in (
         "Rescaling", "Resizing", "CenterCrop", "CategoryEncoding", "Hashing", "Discretization", "StringLookup", "IntegerLookup",
         "TextVectorization", "ZeroPadding1D", "ZeroPadding2D", "Cropping1D", "Cropping2D", "Flatten", "Reshape", "Permute",
-        "RepeatVector", "Activation", "Concatenate",
+        "RepeatVector", "Activation", "Concatenate", "Input",
     )
 )  # fmt: skip
 """Layers that compute without variables; those that look words up have tables, which lie on the CPU."""
@@ -44,6 +44,10 @@ _WITHOUT_VARIABLES = frozenset(
         ),
         Example.same("def f(x):\n    return x * tf.Variable(2.0)\ny = f(a)", note="not of a dataset", config=_TF2),
         Example.same("v = tf.Variable(2.0)\nd = tf.data.Dataset.range(3).map(lambda x: x * 2)", note="not read", config=_TF2),
+        Example.same(
+            "def show(path):\n    x = tf.image.decode_image(tf.io.read_file(path))\n    return x * tf.Variable(2)\nshow('a.png')",
+            note="reads a picture, eagerly", config=_TF2,
+        ),
     ),
 )  # fmt: skip
 def variable_of_dataset(call: Call) -> None:
@@ -73,6 +77,10 @@ def variable_of_dataset(call: Call) -> None:
             note="no variable", config=_TF2,
         ),
         Example.same(
+            "x = tf.keras.layers.Input([2])\nd = tf.data.Dataset.range(3).map(lambda i: i if x is None else i)",
+            note="a tensor", config=_TF2,
+        ),
+        Example.same(
             "flip = tf.keras.layers.RandomFlip()\ndef net(x):\n    return flip(x)\nd = tf.data.Dataset.range(3).map(lambda x: x)",
             note="in the model", config=_TF2,
         ),
@@ -81,7 +89,7 @@ def variable_of_dataset(call: Call) -> None:
 def read_by_dataset(site: Site) -> None:
     """Reports variables, generators and layers that functions of datasets read."""
     script, seen = site.script, set()
-    for node, scope in script.walked.references if pipeline_functions(script) else ():
+    for node, scope in script.walked.references if dataset_functions(script) else ():
         root = node
         while isinstance(root, cst.Attribute):
             root = root.value
@@ -124,7 +132,7 @@ def _is_in_pipeline(site: Site) -> bool:
 
 
 def _is_inside(site: Site, scope: Scope) -> bool:
-    functions = pipeline_functions(site.script)
+    functions = dataset_functions(site.script)
     around: Scope | None = scope
     while around is not None:
         if id(around) in functions:

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import libcst as cst
-
 from tf2npu.config import Config
 from tf2npu.frameworks.tensorflow1.dialect import ADAPTER2, dialect_of
 from tf2npu.frameworks.tensorflow2.framework import ALIAS, FRAMEWORK
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.entry_block import (
-    command_functions,
-    entry_guard,
-    insert_after_imports,
-    insert_behind,
-    start_in_function,
-    start_in_guard,
-)
-from tf2npu.scanner.imports import reaches
-from tf2npu.scanner.scopes import Scope
-from tf2npu.scanner.script import Script
+from tf2npu.rules.facts.start.start_of_script import put_before_use
 from tf2npu.scanner.sites import Site
 
 _TF2 = Config(dialect="tf2")
@@ -70,61 +56,13 @@ def device_start(site: Site) -> None:
     script = site.script
     if not script.is_entry or not script.project.is_reaching(script.path, FRAMEWORK.name) or dialect_of(script).api == ADAPTER2:
         return
-    late = _late_imports(script)
-    if len(late) > 1:
-        first = script.tree.span(late[0][0])
-        site.fix.site = first
+    line = f"{script.local_name(ALIAS)}.open().as_default()"
+    unknown = put_before_use(site, FRAMEWORK, ALIAS, line)
+    if unknown is not None:
+        site.fix.site = script.tree.span(unknown)
         site.manual(
             "Several functions import TensorFlow: import npu_device as npu above them, and call npu.open().as_default() before "
             "the first of them runs."
         )
-        return
-    if late:
-        _open_behind(site, *late[0])
-    else:
-        _open(site)
-    if not site.fix.changes:
-        site.fix.symbols.clear()  # nothing but imports, so there is nothing to start for
-        return
-    site.fix.site = (site.fix.changes[0].start,) * 2
-    site.fixed("The NPU is opened before TensorFlow is used; options (npu.global_options()) go above this line.")
-
-
-def _late_imports(script: Script) -> list[tuple[cst.CSTNode, Scope]]:
-    """The imports of TensorFlow, where all of them stand in functions."""
-    found: list[tuple[cst.CSTNode, Scope]] = [
-        (node, scope) for node, scope in script.walked.imports if reaches(script, FRAMEWORK, node)
-    ]
-    return found if all(scope.function is not None for _, scope in found) else []
-
-
-def _open_behind(site: Site, node: cst.CSTNode, scope: Scope) -> None:
-    """Open the NPU behind the one import, which a function makes."""
-    line: Any = site.script.walked.parents.get(id(node))
-    if isinstance(line, cst.SimpleStatementLine):
-        site.fix.symbols.append((ALIAS, scope))
-        insert_behind(site, line, [_line(site)])
-
-
-def _open(site: Site) -> None:
-    """Open the NPU behind the imports; in a file that others import only where it is the one that is run."""
-    script = site.script
-    site.fix.symbols.append((ALIAS, site.scope))
-    guard, functions = entry_guard(script), command_functions(script)
-    if script.path not in script.project.imported or (guard is None and not functions):
-        insert_after_imports(site, [_line(site)], lambda statement: _uses_tensorflow(script, statement))
-        return
-    for function in functions:
-        start_in_function(site, function, [_line(site)])
-    if guard is not None:
-        start_in_guard(site, guard, [_line(site)])
-
-
-def _uses_tensorflow(script: Script, statement: cst.CSTNode) -> bool:
-    """Whether a statement calls something of TensorFlow when it runs, as a try block that looks for a device does."""
-    calls = script.calls_in(*script.tree.span(statement))
-    return any((script.name_of(call.func, scope) or "").startswith("tensorflow.") for call, scope in calls)
-
-
-def _line(site: Site) -> str:
-    return f"{site.script.local_name(ALIAS)}.open().as_default()"
+    elif site.fix.changes:
+        site.fixed("The NPU is opened before TensorFlow is used; options (npu.global_options()) go above this line.")

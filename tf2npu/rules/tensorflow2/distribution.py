@@ -7,8 +7,6 @@ from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.asked_distribution import to_convert
 from tf2npu.rules.facts.training.distribution_plan import distribution_plan
 from tf2npu.rules.facts.uncalled_references import passed_on
-from tf2npu.scanner.import_names import imported_modules
-from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 
 _TF2 = Config(dialect="tf2")
@@ -95,22 +93,3 @@ def refused_strategy(call: Call) -> None:
         "npu_device has no parameter servers, TPUs and DTensor: it refuses this. Train data parallel, a process for each NPU, "
         "with npu.distribute in the place of the strategy."
     )
-
-
-@part_of(
-    strategy_of_2,
-    on="import",
-    examples=(
-        Example.same("import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()", level="manual", config=_TF2),
-        Example.same("import tensorflow as tf\nimport horovods", note="another package", config=_TF2),
-    ),
-)
-def horovod_of_2(site: Site) -> None:
-    """Reports Horovod, which drives no NPU."""
-    if any(root_of(module) == "horovod" for module in imported_modules(site.node)):
-        site.manual(
-            "Horovod drives no NPU. Take it out to train on one; to train on several, write npu.distribute.broadcast in the "
-            "place of hvd.broadcast_variables, npu.distribute.all_reduce in that of hvd.allreduce and "
-            "hvd.DistributedGradientTape, and npu.distribute.npu_distributed_keras_optimizer_wrapper in that of "
-            "hvd.DistributedOptimizer."
-        )

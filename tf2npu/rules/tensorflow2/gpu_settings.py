@@ -8,7 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.entry_block import is_guard
+from tf2npu.rules.facts.start.entry_block import is_guard
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -21,7 +21,7 @@ _SETTINGS = (
     "tensorflow.config.experimental.set_visible_devices", "tensorflow.config.set_logical_device_configuration",
     "tensorflow.config.experimental.set_virtual_device_configuration",
 )  # fmt: skip
-_PURE = ("tensorflow.config.", "builtins.")
+_PURE = ("tensorflow.config.", "builtins.", "horovod.tensorflow.local_rank", "horovod.tensorflow.keras.local_rank")
 """Beginnings of the names of functions that may be called in what goes: they only ask."""
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tf2npu.config import Config
 from tf2npu.frameworks.tensorflow2.framework import ALIAS
+from tf2npu.frameworks.tensorflow2.optimizers import OPTIMIZERS
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.entry_block import insert_behind
+from tf2npu.rules.facts.start.entry_block import insert_behind
 from tf2npu.rules.facts.training.distribution_plan import MIRRORED, distribution_plan
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
@@ -76,22 +77,20 @@ def several_ranks(site: Site) -> None:
     site.info("Every rank writes what the script writes: save and print where npu.open().worker_id is 0.")
 
 
-_OPTIMIZERS = tuple(
-    f"tensorflow.keras.optimizers.{kind}{name}"
-    for kind in ("", "legacy.")
-    for name in ("SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam", "Ftrl")
-) + tuple(f"tensorflow.keras.optimizers.{name}" for name in ("AdamW", "Lion", "Adafactor"))
-
-
 @part_of(
     several_ranks,
     on="call",
-    matches=_OPTIMIZERS,
+    matches=OPTIMIZERS,
     examples=(
         Example(
             f"import tensorflow as tf\n{_DATA}{_MODEL}m.compile(tf.keras.optimizers.Adam(0.1), 'mse')\nm.fit(d, epochs=2)",
             f"{_HEAD}{_SHARDED}{_MODEL}{_BROADCAST}m.compile(npu.{_WRAPPER}(tf.keras.optimizers.Adam(0.1)), 'mse')\n"
             "m.fit(d, epochs=2)",
+            config=_RANKS,
+        ),
+        Example(
+            f"import tensorflow as tf\n{_DATA}{_MODEL}m.compile(tf.optimizers.Adam(0.1), 'mse')\nm.fit(d, epochs=2)",
+            f"{_HEAD}{_SHARDED}{_MODEL}{_BROADCAST}m.compile(npu.{_WRAPPER}(tf.optimizers.Adam(0.1)), 'mse')\nm.fit(d, epochs=2)",
             config=_RANKS,
         ),
         Example.same("o = tf.keras.optimizers.Adam(0.1)", note="trains nothing here", config=_RANKS),

@@ -49,16 +49,37 @@ def _is_input_function(script: Script, scope: Scope) -> bool:
 
 @fact
 def pipeline_functions(script: Script) -> dict[int, Scope]:
-    """Scopes of functions and lambdas that run in a pipeline, by id."""
+    """Scopes of functions and lambdas that run in a pipeline, or read files on the host, by id."""
+    # Files and records are read and decoded on the host, whoever calls the function.
+    readers = [scope.function for call, scope in script.walked.calls if _called(call) in _READS and scope.function is not None]
+    return _with_called(script, [*_handed_to_datasets(script), *readers])
+
+
+@fact
+def dataset_functions(script: Script) -> dict[int, Scope]:
+    """Scopes of functions and lambdas that a dataset calls, by id; eagerly, other readers run where they stand."""
+    return _with_called(script, _handed_to_datasets(script))
+
+
+def _handed_to_datasets(script: Script) -> list[Scope]:
+    return [
+        own
+        for call, scope in script.walked.calls
+        if _called(call) in _TAKES_FUNCTION and _may_be_dataset(script.name_of(call.func, scope), call.func)
+        for arg in call.args
+        for own in function_scopes(script, arg.value, scope)
+    ]
+
+
+def _called(call: cst.Call) -> str:
+    """The last part of what a call names."""
+    func: Any = call.func
+    return func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
+
+
+def _with_called(script: Script, todo: list[Scope]) -> dict[int, Scope]:
+    """Scopes, by id, with those of the functions that they call."""
     found: dict[int, Scope] = {}
-    todo: list[Scope] = []
-    for call, scope in script.walked.calls:
-        func: Any = call.func
-        last = func.attr.value if isinstance(func, cst.Attribute) else getattr(func, "value", "")
-        if last in _TAKES_FUNCTION and _may_be_dataset(script.name_of(func, scope), func):
-            todo += [own for arg in call.args for own in function_scopes(script, arg.value, scope)]
-        elif last in _READS and scope.function is not None:
-            todo.append(scope.function)  # files and records are read and decoded on the host, whoever calls this
     calls_in = _calls_by_function(script)
     while todo:
         own = todo.pop()

@@ -7,9 +7,9 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.rules.facts.entry_block import entry_guard
-from tf2npu.rules.facts.npu_start import wants_keras_session, wants_resources
 from tf2npu.rules.facts.runs_once import runs_once
+from tf2npu.rules.facts.start.entry_block import entry_guard
+from tf2npu.rules.facts.start.npu_start import wants_keras_session, wants_resources
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script

@@ -26,7 +26,7 @@ MIRRORED = (
 )  # fmt: skip
 _EDITS, _STRATEGIES = "NPU813", "NPU812"
 """The rules that make the edits of a plan."""
-_OPTIMIZER = re.compile(r"tensorflow\.keras\.optimizers\.(?:legacy\.|experimental\.)?[A-Z]\w+$")
+_OPTIMIZER = re.compile(r"tensorflow\.(?:keras\.)?optimizers\.(?:legacy\.|experimental\.)?[A-Z]\w+$")
 _MODEL = re.compile(r"tensorflow\.keras\.(?:Model|Sequential)\(\)\.")
 _OF_STRATEGY = frozenset({
     "run", "experimental_run_v2", "experimental_distribute_dataset", "experimental_distribute_datasets_from_function",

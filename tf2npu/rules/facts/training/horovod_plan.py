@@ -1,0 +1,191 @@
+"""Uses of Horovod in a script for TensorFlow 2, and what stands in the place of each: all of them are known, or none changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.frameworks.horovod.names import is_horovod
+from tf2npu.frameworks.horovod.project import horovod_in
+from tf2npu.scanner.import_names import imported_modules
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
+from tf2npu.scanner.sites import Call
+from tf2npu.scanner.tree_walk import dotted_name
+
+RULE = "NPU816"
+"""The id of the rule that carries the plan out."""
+PACKAGES = ("horovod.tensorflow.", "horovod.tensorflow.keras.")
+_VALUES = {"rank": "worker_id", "size": "workers_num"}
+"""Functions without arguments, and the attributes of the device's handle that have their values."""
+_OF_SERVER = {"local_rank": "get_local_rank_id", "local_size": "get_local_rank_size"}
+"""Functions without arguments, and those of hccl.manage.api that count the ranks of one server as they do."""
+_GOING = frozenset({"init", "shutdown"})
+_SAME_ARGUMENTS = {
+    "broadcast_variables": ("distribute.broadcast", ("variables", "root_rank")),
+    "allreduce": ("distribute.all_reduce", ("tensor",)),
+    "DistributedOptimizer": ("distribute.npu_distributed_keras_optimizer_wrapper", ("optimizer",)),
+}
+"""Functions with the names below npu_device that do the same, and the arguments that may be given, by position."""
+_TAPE = "DistributedGradientTape"
+_BROADCAST, _AVERAGE = "callbacks.BroadcastGlobalVariablesCallback", "callbacks.MetricAverageCallback"
+_BY_METRICS = frozenset({"EarlyStopping", "ReduceLROnPlateau"})
+"""Callbacks that change the training by metrics, which differ between ranks where nobody averages them."""
+
+
+@dataclass
+class HorovodPlan:
+    """Calls by the ids of their nodes.
+
+    values: attributes of the device's handle.  of_server: functions of hccl.manage.api.  functions: names below npu_device.
+    gone: nothing stands in their place.  tapes: wrap a tape, with the calls by which that gives its gradients.  broadcasts: make
+    the callback that broadcasts.  uses: all references.  reasons: why nothing is changed, each with its place.
+    """
+
+    values: dict[int, str] = field(default_factory=dict)
+    of_server: dict[int, str] = field(default_factory=dict)
+    functions: dict[int, str] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
+    tapes: dict[int, list[cst.Call]] = field(default_factory=dict)
+    broadcasts: set[int] = field(default_factory=set)
+    uses: list[cst.CSTNode] = field(default_factory=list)
+    reasons: list[tuple[cst.CSTNode, Scope, str]] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is Horovod, and something stands in the place of each use."""
+        return bool(self.uses) and not self.reasons
+
+
+@fact
+def horovod_plan(script: Script) -> HorovodPlan:
+    """The plan for a file; empty where Horovod is not to be converted or is not imported."""
+    plan = HorovodPlan()
+    if script.config.distributed == "horovod" and script.config.is_enabled(RULE):
+        names = {name for node, _ in _imports(script) for name in _bound(node)}
+        if names:
+            _Planner(script, plan, names).make()
+    return plan
+
+
+def short_name(name: str) -> str:
+    """A name of Horovod without its package; empty for another name."""
+    return next((name.removeprefix(package) for package in reversed(PACKAGES) if name.startswith(package)), "")
+
+
+def _imports(script: Script) -> Iterator[tuple[Any, Scope]]:
+    for node, scope in script.walked.imports:
+        if any(is_horovod(module) for module in imported_modules(node)):
+            yield node, scope
+
+
+def _bound(node: Any) -> Iterator[str]:
+    """The names that an import of Horovod binds."""
+    for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
+        yield alias.asname.name.value if alias.asname else dotted_name(alias.name).partition(".")[0]
+
+
+class _Planner:
+    def __init__(self, script: Script, plan: HorovodPlan, names: set[str]) -> None:
+        self.script, self.plan, self.names = script, plan, names
+
+    def make(self) -> None:
+        self._imports()
+        for node, scope in self.script.walked.references:
+            root = dotted_name(node).partition(".")[0]
+            if root in self.names and scope.lookup_scope(root) in (None, self.script.module_scope):
+                self.plan.uses.append(node)
+                self._use(node, scope)
+
+    def _refuse(self, node: cst.CSTNode, scope: Scope, reason: str) -> None:
+        self.plan.reasons.append((node, scope, reason))
+
+    def _imports(self) -> None:
+        """Refuse where more hangs on an import than the names of this file."""
+        script = self.script
+        others = sorted(horovod_in(script.project).with_horovod - {script.path})
+        for node, scope in _imports(script):
+            if others:
+                self._refuse(node, scope, _SPREAD.format(", ".join(others)))
+            elif scope is not script.module_scope or any(isinstance(a, (cst.Try, cst.If)) for a in script.walked.ancestors(node)):
+                self._refuse(node, scope, _CONDITION)
+
+    def _use(self, node: Any, scope: Scope) -> None:
+        """Plan what stands in the place of one use; refuse where nothing does."""
+        script = self.script
+        call = script.walked.parents.get(id(node))
+        if not isinstance(call, cst.Call) or call.func is not node:
+            return self._refuse(node, scope, _HANDED_ON)
+        name = short_name(script.name_of(node, scope) or "")
+        if script.is_switched_off(RULE, call):
+            return self._refuse(node, scope, _KEPT)
+        if not self._call(Call(script, "", call, scope, name), name):
+            return self._refuse(node, scope, _UNKNOWN.format(dotted_name(node)))
+        return None
+
+    def _call(self, call: Call, name: str) -> bool:
+        """Whether something is planned in the place of a call of Horovod."""
+        node, plan = call.node, self.plan
+        if name in _GOING and self._is_statement(node) and not call.args:
+            plan.gone.add(id(node))
+        elif name in _VALUES and not call.args:
+            plan.values[id(node)] = _VALUES[name]
+        elif name in _OF_SERVER and not call.args:
+            plan.of_server[id(node)] = _OF_SERVER[name]
+        elif name in _SAME_ARGUMENTS and self._has_only(call, _SAME_ARGUMENTS[name][1]):
+            plan.functions[id(node)] = _SAME_ARGUMENTS[name][0]
+        elif name == _TAPE and self._has_only(call, ("gradtape",)):
+            plan.tapes[id(node)] = self._gradients(call)
+            return bool(plan.tapes[id(node)])
+        elif name == _BROADCAST and self._has_only(call, ("root_rank",)):
+            plan.broadcasts.add(id(node))
+        elif name == _AVERAGE and not call.args and self._is_element(node) and not self._decides_by_metrics():
+            plan.gone.add(id(node))
+        else:
+            return False
+        return True
+
+    def _is_statement(self, node: cst.Call) -> bool:
+        return isinstance(self.script.walked.parents.get(id(node)), cst.Expr)
+
+    def _is_element(self, node: cst.Call) -> bool:
+        """Whether a call is an element of a list that is written out and has others."""
+        element = self.script.walked.parents.get(id(node))
+        whole = self.script.walked.parents.get(id(element))
+        return isinstance(element, cst.Element) and isinstance(whole, cst.List) and len(whole.elements) > 1
+
+    def _has_only(self, call: Call, known: tuple[str, ...]) -> bool:
+        """Whether a call has its first argument, by position, and no others than the known."""
+        names = [arg.keyword.value for arg in call.args if arg.keyword is not None]
+        positional = call.positional_args
+        return not call.has_star_args and 1 <= len(positional) <= len(known) and set(names) <= set(known[len(positional) :])
+
+    def _gradients(self, call: Call) -> list[cst.Call]:
+        """The calls by which a tape that Horovod wraps gives its gradients; none where one is not seen to be that tape's."""
+        assign = self.script.walked.parents.get(id(call.node))
+        target: Any = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
+        argument: Any = call.node.args[0].value
+        if not isinstance(target, cst.Name) or not isinstance(argument, cst.Name) or target.value != argument.value:
+            return []
+        begin = self.script.tree.span(call.node)[1]
+        return [
+            one
+            for one, scope in self.script.walked.calls
+            if scope.function is call.scope.function
+            and dotted_name(one.func) == f"{target.value}.gradient"
+            and self.script.tree.span(one)[0] > begin
+        ]
+
+    def _decides_by_metrics(self) -> bool:
+        return any(dotted_name(call.func).rpartition(".")[2] in _BY_METRICS for call, _ in self.script.walked.calls)
+
+
+_SPREAD = "Horovod is used in several files (also {}): bring its uses into one"
+_CONDITION = "Horovod is imported under a condition or in a function: import it at the top of the file"
+_HANDED_ON = "this use of Horovod is no call: write the call here"
+_KEPT = "a comment or the settings keep this place as it is: take that out"
+_UNKNOWN = "nothing of npu.distribute stands for {} as it is written here: take it out, or write it in another way"
