@@ -29,7 +29,8 @@ class ProductPlan:
     def __init__(self, names: tuple[Labels, Labels], wanted: Labels, extents: Mapping[str, int]) -> None:
         first, second = set(names[0]), set(names[1])
         batch = tuple(name for name in wanted if name in first and name in second)
-        inner = tuple(name for name in names[0] if name in second and name not in wanted)
+        largest = max(names[::-1], key=lambda own: math.prod(extents[name] for name in own))  # its copy would take the longest
+        inner = tuple(name for name in largest if name in first and name in second and name not in wanted)
         free = [tuple(name for name in wanted if name in own and name not in batch) for own in (first, second)]
         self._is_swapped = (*batch, *free[1], *free[0]) == wanted
         left, right = (1, 0) if self._is_swapped else (0, 1)
