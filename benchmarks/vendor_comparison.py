@@ -3,10 +3,10 @@
     python -m benchmarks.vendor_comparison [--package DIR --python PYTHON] [DUMP_STEP REFERENCE_STEP GRAPH ...]
 
 The program is that of benchmarks/vendor_program.py; where it is not to be had, this says so and ends with 77.  Compared are the
-sample of the tests, with npy files and as two dumps, random networks, the four examples (benchmarks/example_dumps.py), and the
-folders that are named.  Every cell of the vendor's columns has the same text, or a number within 1e-6 of it.  The vendor's
-`convert` gives the arrays of `tf2npu dump npy`, and its `overflow` what our readers see in overflow dumps, of both families of
-chips.
+sample of the tests, with npy files and as two dumps, random networks, the four examples (benchmarks/example_dumps.py), steps of
+functions of TensorFlow 2 (benchmarks/function_dumps.py), and the folders that are named.  Every cell of the vendor's columns has
+the same text, or a number within 1e-6 of it.  The vendor's `convert` gives the arrays of `tf2npu dump npy`, and its `overflow`
+what our readers see in overflow dumps, of both families of chips.
 
 The examples' references are compared without the list of their nodes: by names alone, as the vendor's program pairs.
 """
@@ -22,11 +22,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.example_dumps import dumped_examples, tool
+from benchmarks.function_dumps import dumped_functions
 from benchmarks.vendor_overflows import overflow_differences
 from benchmarks.vendor_program import NOT_BROUGHT, Absent, VendorProgram, add_options, brought
 from tests.comparison.hand_made import Sample, whole
@@ -136,9 +138,9 @@ def samples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[st
 
 
 def examples(program: VendorProgram, folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """The differences for the dumps of the examples."""
+    """The differences for the dumps of the examples, and of functions of TensorFlow 2."""
     folder.mkdir()
-    for made in dumped_examples(folder):
+    for made in chain(dumped_examples(folder), dumped_functions(folder / "functions")):
         step, reference, graph = made.first_step()
         tool("dump", "graph", graph, made.folder / "graph.json", folder=made.folder)
         named_alone = made.folder / "by_name" / reference.name

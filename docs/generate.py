@@ -169,14 +169,15 @@ def npu_device_page() -> str:
     lines += [_option_row(row) for row in shim_rows("_options/table.csv", SHIM_OF_TF2)]
     lines += [
         "",
-        "## Modules of older releases",
+        "## Modules and names of older releases",
         "",
-        "Scripts for TensorFlow 2.4 to 2.6 import them, and 2.15 has them elsewhere; each is named once in the log.",
+        "Scripts for TensorFlow 2.4 to 2.6 use them, and 2.15 has them elsewhere; each is named once in the log. Names of Keras'",
+        "own that `keras.backend`, `keras.layers` and so on had are found in `keras.src.backend`, `keras.src.layers` and so on.",
         "",
         "| gone | today |",
         "|---|---|",
     ]
-    moved = shim_rows("_old_names/table.csv", SHIM_OF_TF2)
+    moved = [row for table in ("modules", "names") for row in shim_rows(f"_old_names/{table}.csv", SHIM_OF_TF2)]
     lines += [f"| `{row['old']}` | {', then '.join(f'`{new}`' for new in row['new'].split())} |" for row in moved]
     return "\n".join(lines) + "\n"
 

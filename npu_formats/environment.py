@@ -5,6 +5,8 @@ A process is told by them what another one asks of it. All of them are handed on
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import NamedTuple
 
 PREFIX = "TF2NPU_"
@@ -27,6 +29,16 @@ TF2NPU_STRICT = "TF2NPU_STRICT"
 TF2NPU_TUNE = "TF2NPU_TUNE"
 
 
+_ADAPTER = "adapter"
+"""Key of what check and dump reference ask of a process: the adapter whose scripts have the steps that they look at."""
+
+
+def watched_adapter(environment: Mapping[str, str]) -> str:
+    """The adapter of the script at whose steps check or dump reference look in a process; "" in all others."""
+    asked = environment.get(TF2NPU_CHECK) or environment.get(TF2NPU_REFERENCE)
+    return str(json.loads(asked).get(_ADAPTER, "")) if asked else ""
+
+
 class Variable(NamedTuple):
     """type: of what the text holds.  writer, reader: a command, a package, or "the user"."""
 
@@ -41,8 +53,8 @@ _JSON = "JSON object"
 VARIABLES = (
     Variable(TF2NPU_ALL_SESSIONS, "1", "sessions without the NPU entry run on the device, too", "tf2npu run", "npu_bridge"),
     Variable(
-        TF2NPU_CHECK, _JSON, "role (original, again, migrated), folder, steps, is_free, modes, is_whole, seconds",
-        "tf2npu check", "npu_bridge",
+        TF2NPU_CHECK, _JSON, "role (original, again, migrated), adapter, folder, steps, is_free, modes, is_whole, seconds",
+        "tf2npu check", "npu_bridge, npu_device, tf2npu run",
     ),
     Variable(
         TF2NPU_COLLECTIVES, "KEY|FOLDER", "the key of this run's coordinator in hexadecimal, and the folder where it listens",
@@ -70,8 +82,8 @@ VARIABLES = (
     ),
     Variable(TF2NPU_RECORD, "1", "the run is recorded for a report, by all ranks", "tf2npu run", "npu_runtime"),
     Variable(
-        TF2NPU_REFERENCE, _JSON, "out, the folder; scratch, one in it for this process; steps, [first, last] pairs or null",
-        "tf2npu dump reference", "npu_bridge",
+        TF2NPU_REFERENCE, _JSON, "adapter; out, a folder; scratch, one in it for the process; steps, [first, last] pairs or null",
+        "tf2npu dump reference", "npu_bridge, npu_device, tf2npu run",
     ),
     Variable(TF2NPU_SERVER, "address", "of this rank's machine, as the rank table has it", "tf2npu run", "npu_runtime"),
     Variable(TF2NPU_STRICT, "1", "what a real host refuses is refused here, too", "tf2npu run", "the shims"),

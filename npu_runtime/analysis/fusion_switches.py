@@ -24,6 +24,7 @@ PASSES: Mapping[str, tuple[str, ...]] = {
     ),
     "UBFusion": (
         "fuse_bias_activation", "fuse_elementwise", "fuse_moment_updates", "fuse_optimizer_gradients", "fuse_optimizer_products",
+        "group_updates",
     ),
 }  # fmt: skip
 """Names of our passes by the part whose ALL means them: patterns of the graph, and what stays in a core's buffer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from npu_runtime.graph.ir import Graph, Node
 from npu_runtime.graph.ops import VARIABLES
@@ -32,6 +32,16 @@ def trains(graph: Graph, trainable: Collection[str]) -> bool:
         return True
     seen: set[str] = set()
     return any(_OF_GRADIENTS.search(name) for node in changing for name in _reached(graph, node, seen))
+
+
+def is_trained(changes: Collection[str], names: Iterable[str]) -> bool:
+    """The same of a function that is not imported.
+
+    changes: types of the operations that change trainable variables.  names: of all operations that a call executes.
+    """
+    if any(is_training_update(op) or op in _ADDS for op in changes):
+        return True
+    return bool(changes) and any(map(_OF_GRADIENTS.search, names))
 
 
 def _variable(graph: Graph, node: Node) -> str:

@@ -30,6 +30,7 @@ from npu_runtime.passes.fuse.fuse_pool_gradients import fuse_pool_gradients
 from npu_runtime.passes.fuse.fuse_product_sums import fuse_product_sums
 from npu_runtime.passes.fuse.fuse_random_masks import fuse_random_masks
 from npu_runtime.passes.fuse.fuse_recurrent import fuse_recurrent
+from npu_runtime.passes.fuse.group_updates import group_updates
 from npu_runtime.passes.fuse.lay_out_weights import lay_out_weights
 from npu_runtime.passes.place import host_reads_first as host_order
 from npu_runtime.passes.place import partition as segments
@@ -331,6 +332,8 @@ FUSE = (
          requires="shapes regions", when=_is_fused),
     step(fuse_optimizer_products, "Behind sums and regions, which have taken the products that alone are no gradient.",
          requires="shapes regions", when=_is_fused),
+    step(group_updates, "Behind those that make a gradient inside of its update; small variables are left alone.",
+         requires="shapes", when=_is_fused),
 )  # fmt: skip
 """The steps that make one node of several."""
 

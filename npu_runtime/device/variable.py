@@ -113,10 +113,14 @@ class Variable:
 
     def writable(self) -> np.ndarray:
         """The buffer to update in place; copied first when a reader still holds the old value (resource variables)."""
-        self.read()
-        if not self._may_write_in_place(2) and self._array is not None:
-            self._array = self._copied(self._array)
-        return self.read()
+        array = self._array
+        if array is None:
+            return self.read()
+        if self.is_ref or self._is_alone(3):  # one reference is the local name above
+            return array
+        del array
+        self._array = self._copied(self.read())
+        return self._array
 
     def reset(self) -> None:
         self._array = None
@@ -129,7 +133,9 @@ class Variable:
 
     def _may_write_in_place(self, own_references: int) -> bool:
         """Views keep a reference to the memory of the array, so a count above our own means that a reader is alive."""
+        return self.is_ref or self._array is None or self._is_alone(own_references)
+
+    def _is_alone(self, own_references: int) -> bool:
         array = self._array
-        if self.is_ref or array is None:
-            return True
+        assert array is not None
         return sys.getrefcount(array) <= own_references + 1 and sys.getrefcount(array.base) <= _OWN_REFERENCES

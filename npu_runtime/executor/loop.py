@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from npu_runtime.device import float_status
 from npu_runtime.errors import DeviceError
+from npu_runtime.executor.loop_lists import OpenList, OpenLists, Run, open_lists
 from npu_runtime.executor.program import Program, Task
 from npu_runtime.executor.steps import FAILURES, prepared, run_step, run_step_with_branches, told
 from npu_runtime.executor.switch_merge import is_true
@@ -37,8 +38,10 @@ class LoopRunner:
         self._results = [slots[Value(name)] for name in loop.results]
         self._condition = slots[loop.condition]
         steps = [step for step in program.steps if isinstance(step, Task)]
-        self._test = _Part([step for step in steps if step.node not in loop.body], program.has_branches)
-        self._body = _Part([step for step in steps if step.node in loop.body], program.has_branches)
+        self._open = OpenLists((), {}) if program.has_branches else open_lists(steps, dict(self._moves), self._condition)
+        self._test = _Part([step for step in steps if step.node not in loop.body], program.has_branches, self._open.runs)
+        self._body = _Part([step for step in steps if step.node in loop.body], program.has_branches, self._open.runs)
+        self._plain_moves = [(slot, source) for slot, source in self._moves if slot not in self._open.slots]
         made = {slot for step in steps if step.node in loop.body for slot in step.outs}
         self._moved = [source for _, source in self._moves if source in made]
 
@@ -48,6 +51,10 @@ class LoopRunner:
             slots[slot] = inputs[position]
         self.flops, self.turns = 0.0, 0
         test, body = self._test.steps(), self._body.steps()  # how they are run does not change while the loop runs
+        opened = self._open.slots if self._body.is_prepared(body) and self._test.is_prepared(test) else ()
+        moves = self._plain_moves if opened else self._moves
+        for slot in opened:
+            slots[slot] = OpenList(slots[slot])
         self._run(self._test, test, slots)
         watch = current()
         while is_true(slots[self._condition]):
@@ -55,16 +62,18 @@ class LoopRunner:
                 watch.check()
             self._run(self._body, body, slots)
             self.turns += 1
-            self._carry(slots)
+            self._carry(slots, moves)
             self._run(self._test, test, slots)
+        for slot in opened:
+            slots[slot] = slots[slot].closed()
         return tuple(slots[slot] for slot in self._results)
 
-    def _carry(self, slots: list[Any]) -> None:
+    def _carry(self, slots: list[Any], moves: Sequence[tuple[int, int]]) -> None:
         """The next values become the variables' own; no other slot holds them then."""
-        carried = [slots[source] for _, source in self._moves]
+        carried = [slots[source] for _, source in moves]
         for slot in self._moved:
             slots[slot] = None
-        for (slot, _), value in zip(self._moves, carried, strict=True):
+        for (slot, _), value in zip(moves, carried, strict=True):
             slots[slot] = value
 
     def _run(self, part: _Part, steps: _Steps, slots: list[Any]) -> None:
@@ -77,16 +86,22 @@ class LoopRunner:
 class _Part:
     """The test or the body.  flops: floating-point operations of its steps but its loops.  loops: of its steps."""
 
-    def __init__(self, steps: list[Task], has_branches: bool) -> None:
+    def __init__(self, steps: list[Task], has_branches: bool, runs: Mapping[str, Run]) -> None:
+        """runs: how to run some of the steps that are made ready, by node."""
         self.loops: list[LoopRunner | Turns] = [step.function for step in steps if isinstance(step.function, LoopRunner)]
         self.loops += [step.turns for step in steps if step.turns is not None]
         self.flops = sum(step.flops for step in steps if not isinstance(step.function, LoopRunner))
         self._steps = steps
         self._plain = run_step_with_branches if has_branches else run_step
         self._prepared: _Steps = [
-            (partial(run_step_with_branches, step.function, step) if step.may_see_dead else prepared(step.function, step), step)
+            (partial(run_step_with_branches, step.function, step) if step.may_see_dead
+             else runs.get(step.node) or prepared(step.function, step), step)
             for step in steps
-        ]
+        ]  # fmt: skip
+
+    def is_prepared(self, steps: _Steps) -> bool:
+        """Whether these are the steps that were made ready."""
+        return steps is self._prepared
 
     def steps(self) -> _Steps:
         """The steps with how they are to be run now: searched for NaN, or with what overflows cut, or as fast as can be."""

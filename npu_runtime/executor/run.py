@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,7 +33,9 @@ class Runner:
         self._arenas = arenas
         self._bound: WeakKeyDictionary[Arena, Bound] = WeakKeyDictionary()
         self._lock = Lock()
-        self._trials = Trials(any(isinstance(step, Task) and step.is_beside for step in program.steps))
+        self._overlaps = any(isinstance(step, Task) and step.is_beside for step in program.steps)
+        self._trials = Trials(self._overlaps)
+        self._first_write = next((i for i, step in enumerate(program.steps) if step.writes), len(program.steps))
 
     def run(self, feeds: Sequence[np.ndarray], convert: Callable[[Any], Any] = to_user) -> list[Any]:
         """Values of the fetches, through `convert`, which by default copies them out of device memory.
@@ -88,6 +90,8 @@ class Runner:
 
     def _run_steps(self, bound: Bound, slots: list[Any], run: Run | None, beside: WorkerSteps | None) -> None:
         """run: of one step; None: as it was made ready.  beside: runs what may run beside other steps; None: nothing does."""
+        if run is None and not self._overlaps:
+            return self._run_plain(bound, slots)
         interrupts = current_interrupts()
         with beside or nullcontext():
             for position, (function, step, plain) in enumerate(bound):
@@ -102,16 +106,26 @@ class Runner:
                         plain(slots)
                     else:
                         run(function, step, slots)
-                except DeviceError as error:
-                    tell_failure(step, slots)
-                    raise error.at(step_name(step), getattr(step, "op", "host call")) from error.__cause__
-                except FAILURES as error:
-                    if isinstance(step, HostStep):
-                        raise
-                    tell_failure(step, slots)
-                    raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
+                except _CAUGHT as error:
+                    _raise_at(step, error, slots)
                 if interrupts.pending:
                     interrupts.deliver()
+
+    def _run_plain(self, bound: Bound, slots: list[Any]) -> None:
+        """Runs the steps as they were made ready, one after the other.
+
+        Asking each step what it does would take as long as a small one: it is somewhere else in memory.
+        """
+        interrupts = current_interrupts()
+        for part in (bound[: self._first_write], bound[self._first_write :]):
+            for _, step, plain in part:
+                try:
+                    plain(slots)
+                except _CAUGHT as error:
+                    _raise_at(step, error, slots)
+                if interrupts.pending:
+                    interrupts.deliver()
+            interrupts.is_held = interrupts.is_held or self._first_write < len(bound)
 
     def _fetch(self, slots: list[Any], position: int, convert: Callable[[Any], Any]) -> Any:
         value = slots[self.program.fetches[position]]
@@ -125,6 +139,20 @@ class Runner:
                 return convert(value.read())
         except DeviceError as error:
             raise error.at(self.program.fetch_values[position].node, "fetch") from None
+
+
+_CAUGHT = (DeviceError, *FAILURES)
+
+
+def _raise_at(step: Task | HostStep, error: Exception, slots: list[Any]) -> NoReturn:
+    """Raises: the error as one of the step's node; what the host raises, which is no DeviceError, as it is."""
+    if isinstance(error, DeviceError):
+        tell_failure(step, slots)
+        raise error.at(step_name(step), getattr(step, "op", "host call")) from error.__cause__
+    if isinstance(step, HostStep):
+        raise error
+    tell_failure(step, slots)
+    raise told(error, [slots[i] for i in step.ins]).at(step.node, step.op) from error
 
 
 def _with_buffers(task: Task, arena: Arena) -> Callable[..., Any]:

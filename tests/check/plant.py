@@ -16,6 +16,11 @@ _EXAMPLES = {
     "alexnet": "alexnet_session/finetune.py", "lenet": "lenet_estimator/train.py", "keras_cnn": "keras_cnn/mnist_cnn.py",
     "transformer": "transformer/run_classifier.py",
 }  # fmt: skip
+_OF_FUNCTIONS = {"custom_loop_tf2": "custom_loop_tf2/train.py", "keras_fit_tf2": "keras_fit_tf2/train.py"}
+FUNCTIONS = tuple(_OF_FUNCTIONS)
+"""Scripts for TensorFlow 2."""
+_WITHOUT_DATA = "custom_loop_tf2"
+"""The example that makes its data itself."""
 NAMES = (*_EXAMPLES, *(path.stem for path in sorted(SCRIPTS.glob("*.py"))))
 
 Edits = tuple[tuple[str, str], ...]
@@ -24,8 +29,9 @@ Edits = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Plant:
-    """script: one of NAMES.  node, cause: what a check has to say.  line: text of the original's line that it has to name.
+    """script: one of NAMES or FUNCTIONS.  node, cause: what a check has to say.
 
+    line: text of the original's line that it has to name.
     migrated: edits of the converted script alone, which are errors of its conversion.  both: of the original before that,
     so that both scripts have what a mode or a kernel computes wrongly.  mode: in which it shows, "" for the graph's types.
     broken: source that breaks a kernel or a pass in the process of the device.  file: that the edits are of.
@@ -108,8 +114,9 @@ def _line(file: Path, text: str) -> int:
 def _copied(script: str, folder: Path) -> Path:
     """The script in a folder of its own, where edits harm nobody."""
     copy = folder / "project"
-    if script in _EXAMPLES:
-        path = EXAMPLES / _EXAMPLES[script]
+    examples = {**_EXAMPLES, **_OF_FUNCTIONS}
+    if script in examples:
+        path = EXAMPLES / examples[script]
         shutil.copytree(path.parent, copy, ignore=shutil.ignore_patterns("__pycache__", "model"))
         return copy / path.name
     copy.mkdir(parents=True)
@@ -117,7 +124,10 @@ def _copied(script: str, folder: Path) -> Path:
 
 
 def _words(script: str, folder: Path) -> list[str]:
-    return [f"--data_dir={EXAMPLES / 'data'}", f"--model_dir={folder / 'model'}"] if script in _EXAMPLES else []
+    if script not in (*_EXAMPLES, *FUNCTIONS):
+        return []
+    data = [] if script == _WITHOUT_DATA else [f"--data_dir={EXAMPLES / 'data'}"]
+    return [*data, f"--model_dir={folder / 'model'}"]
 
 
 def _edit(file: Path, edits: Edits) -> None:

@@ -7,51 +7,51 @@ from tests.check.plant import Plant
 FORCED, MIXED = "force_fp16", "allow_mix_precision"
 
 
-def _changed(script: str, node: str, old: str, new: str, line: str = "", file: str = "") -> Plant:
+def changed(script: str, node: str, old: str, new: str, line: str = "", file: str = "") -> Plant:
     """An edit of the converted script.  line: text of the line that is to be named, where it is not the edited one."""
     return Plant(script, node, line or old, migrated=((old, new),), file=file)
 
 
 CONVERSION = (
     # constants and attributes
-    _changed("dense_session", "LeakyRelu", "alpha=0.2", "alpha=0.3"),
-    _changed("dense_session", "Reshape/shape", "[-1, 12, 2]), axis=2", "[-1, 2, 12]), axis=1"),
-    _changed("dense_session", "y", "y: classes[part]}", "y: classes[part][::-1]}", "tf.placeholder(tf.int64"),
-    _changed("conv_norm_session", "norm_a/FusedBatchNormV3", "epsilon=1e-3", "epsilon=1e-5"),
-    _changed("conv_norm_session", "b/Conv2D", "padding='SAME')", "padding=[[0, 0], [1, 1], [1, 1], [0, 0]])"),
-    _changed("conv_norm_session", "AvgPool", "[1, 1, 1, 1], 'SAME')", "[1, 1, 1, 1], 'VALID')"),
-    _changed("conv_norm_session", "Momentum/momentum", "Optimizer(0.05, 0.9)", "Optimizer(0.05, 0.95)"),
-    _changed("attention_session", "shares", "scores, axis=-1", "scores, axis=1"),
-    _changed(
+    changed("dense_session", "LeakyRelu", "alpha=0.2", "alpha=0.3"),
+    changed("dense_session", "Reshape/shape", "[-1, 12, 2]), axis=2", "[-1, 2, 12]), axis=1"),
+    changed("dense_session", "y", "y: classes[part]}", "y: classes[part][::-1]}", "tf.placeholder(tf.int64"),
+    changed("conv_norm_session", "norm_a/FusedBatchNormV3", "epsilon=1e-3", "epsilon=1e-5"),
+    changed("conv_norm_session", "b/Conv2D", "padding='SAME')", "padding=[[0, 0], [1, 1], [1, 1], [0, 0]])"),
+    changed("conv_norm_session", "AvgPool", "[1, 1, 1, 1], 'SAME')", "[1, 1, 1, 1], 'VALID')"),
+    changed("conv_norm_session", "Momentum/momentum", "Optimizer(0.05, 0.9)", "Optimizer(0.05, 0.95)"),
+    changed("attention_session", "shares", "scores, axis=-1", "scores, axis=1"),
+    changed(
         "attention_session", "MatMul_2", "tf.matmul(query, key, transpose_b=True)", "tf.matmul(key, query, transpose_b=True)"
     ),
-    _changed("attention_session", "add/y", "epsilon=1e-5", "epsilon=1e-3", "tf.rsqrt(variance"),
-    _changed("recurrent_session", "huber_loss/Minimum/y", "delta=0.3", "delta=0.2"),
-    _changed("estimator_regression", "penalty/y", "tf.abs(output)), 0.05", "tf.abs(output)), 0.06"),
-    _changed(
+    changed("attention_session", "add/y", "epsilon=1e-5", "epsilon=1e-3", "tf.rsqrt(variance"),
+    changed("recurrent_session", "huber_loss/Minimum/y", "delta=0.3", "delta=0.2"),
+    changed("estimator_regression", "penalty/y", "tf.abs(output)), 0.05", "tf.abs(output)), 0.06"),
+    changed(
         "estimator_regression", "IteratorGetNext", "values = VALUES", "values = np.roll(VALUES, 1, axis=0)", "train(input_fn"
     ),
-    _changed("estimator_classes", "transpose/perm", "[0, 3, 1, 2]", "[0, 3, 2, 1]"),
-    _changed("estimator_classes", "Mul_1/y", "tf.multiply(gradient, 0.5)", "tf.multiply(gradient, 0.25)"),
-    _changed("monitored_autoencoder", "decoded", "tf.matmul(code, encoder, transpose_b=True", "tf.matmul(code, encoder"),
-    _changed("monitored_pairs", "gradients/embedding/IdentityN_grad/damping/y", "dy, 0.9", "dy, 1.0"),
-    _changed("keras_dense", "leaky_re_lu/LeakyRelu", "alpha=0.3", "alpha=0.2", "tf.keras.Sequential"),
-    _changed("alexnet", "norm2", "conv2, 2, 2e-05", "conv2, 2, 2e-03", "local_response_normalization(", file="alexnet.py"),
-    _changed(
+    changed("estimator_classes", "transpose/perm", "[0, 3, 1, 2]", "[0, 3, 2, 1]"),
+    changed("estimator_classes", "Mul_1/y", "tf.multiply(gradient, 0.5)", "tf.multiply(gradient, 0.25)"),
+    changed("monitored_autoencoder", "decoded", "tf.matmul(code, encoder, transpose_b=True", "tf.matmul(code, encoder"),
+    changed("monitored_pairs", "gradients/embedding/IdentityN_grad/damping/y", "dy, 0.9", "dy, 1.0"),
+    changed("keras_dense", "leaky_re_lu/LeakyRelu", "alpha=0.3", "alpha=0.2", "tf.keras.Sequential"),
+    changed("alexnet", "norm2", "conv2, 2, 2e-05", "conv2, 2, 2e-03", "local_response_normalization(", file="alexnet.py"),
+    changed(
         "alexnet",
         "train/Momentum/learning_rate",
         "Optimizer(args.learning_rate",
         "Optimizer(0.5 * args.learning_rate",
         "apply_gradients(grads_and_vars",
     ),
-    _changed(
+    changed(
         "lenet",
         "pool2/AvgPool",
         "tf.layers.max_pooling2d(net, 2, 2, name='pool2')",
         "tf.layers.average_pooling2d(net, 2, 2, name='pool2')",
         file="lenet.py",
     ),
-    _changed(
+    changed(
         "lenet",
         "Adam/learning_rate",
         "AdamOptimizer(learning_rate=params['learning_rate']",
@@ -59,12 +59,12 @@ CONVERSION = (
         "optimizer.minimize",
         file="lenet.py",
     ),
-    _changed("keras_cnn", "training/Adam/learning_rate", "Adam(lr=0.001)", "Adam(lr=0.002)", "model.fit("),
-    _changed("keras_conv", "first/Conv2D", "strides=2, padding='same'", "strides=2, padding='valid'"),
+    changed("keras_cnn", "training/Adam/learning_rate", "Adam(lr=0.001)", "Adam(lr=0.002)", "model.fit("),
+    changed("keras_conv", "first/Conv2D", "strides=2, padding='same'", "strides=2, padding='valid'"),
 )
 
 
-def _inserted(script: str, node: str, line: str, cause: str, mode: str, *edits: tuple[str, str], file: str = "") -> Plant:
+def inserted(script: str, node: str, line: str, cause: str, mode: str, *edits: tuple[str, str], file: str = "") -> Plant:
     """Edits of both scripts, which show in a mode of 16 bits."""
     return Plant(script, node, line, cause, both=edits, mode=mode, file=file)
 
@@ -72,19 +72,19 @@ def _inserted(script: str, node: str, line: str, cause: str, mode: str, *edits: 
 _DENSE, _ELU = "logits = layer(net, 4, 'logits')", "net = tf.nn.elu(layer(net, 24, 'two'))"
 _INNER = "inner = tf.tanh(tf.matmul(pooled, weights('square', 16, 16)), name='inner')"
 PRECISION = (
-    _inserted(
+    inserted(
         "dense_session", "product", "name='product'", "overflow", MIXED,
         (_DENSE, f"net *= 512.0\nwide = tf.multiply(net, net, name='product')\nnet = tf.tanh(wide / 2.0 ** 18)\n{_DENSE}"),
     ),
-    _inserted(
+    inserted(
         "dense_session", "large", "name='large'", "precision", MIXED,
         (_DENSE, f"large = tf.add(net, 4096.0, name='large')\nnet = tf.subtract(large, 4096.0)\n{_DENSE}"),
     ),
-    _inserted(
+    inserted(
         "attention_session", "large", "name='large'", "overflow", FORCED,
         (_INNER, f"{_INNER}\nlarge = tf.exp(inner + 14.0, name='large')\ninner = tf.log(large) - 14.0"),
     ),
-    _inserted(
+    inserted(
         "attention_session", "gradients/Square_1_grad/Mul_1", "loss = tf.reduce_mean(tf.square(output", "overflow", FORCED,
         (
             "gradients = tf.gradients(loss, variables)",
@@ -92,26 +92,26 @@ PRECISION = (
             "gradients = [tf.convert_to_tensor(g) * 2.0 ** -20 for g in tf.gradients(scaled, variables)]",
         ),
     ),
-    _inserted(
+    inserted(
         "estimator_classes", "gradients/back_grad/Mul", "name='back'", "precision", FORCED,
         ("    logits =", "    net = tf.multiply(net, 2.0 ** 15, name='scaled')\n"
          "    net = tf.multiply(net, 2.0 ** -15, name='back')\n    logits ="),
         ("loss = -tf.reduce_mean(", "loss = -(2.0 ** -8) * tf.reduce_mean("),
     ),
-    _inserted(
+    inserted(
         "keras_dense", "wider/add", "layers.Lambda", "precision", FORCED, ("t * 1.5", "(t + 2048.0) - 2048.0"),
     ),
-    _inserted(
+    inserted(
         "estimator_regression", "huge", "name='huge'", "overflow", MIXED,
         ("    penalty =", "    huge = tf.square(output * 400.0, name='huge')\n    penalty ="),
         ("tf.reduce_mean(tf.abs(output)), 0.05", "tf.reduce_mean(huge), 1e-7"),
     ),
-    _inserted(
+    inserted(
         "transformer", "mul", "* -100000.0", "overflow", FORCED, ("* -10000.0", "* -100000.0"), file="modeling.py",
     ),
 )  # fmt: skip
 
-_BREAK = """
+BREAK = """
 import dataclasses
 from npu_runtime.kernels.base import all_kernels
 kernels = all_kernels()
@@ -133,9 +133,9 @@ def set_to(buffer, value):
 """
 
 
-def _broken(script: str, node: str, line: str, cause: str, op: str, factor: float = 1.05) -> Plant:
+def broken(script: str, node: str, line: str, cause: str, op: str, factor: float = 1.05) -> Plant:
     """A kernel of the device whose first result is that many times as large."""
-    source = f"{_BREAK}\nkernels[{op!r}] = wrong(kernels[{op!r}], lambda value: (value * {factor}).astype(value.dtype))\n"
+    source = f"{BREAK}\nkernels[{op!r}] = wrong(kernels[{op!r}], lambda value: (value * {factor}).astype(value.dtype))\n"
     return Plant(script, node, line, cause, broken=source)
 
 
@@ -151,18 +151,18 @@ folding._computed_values = wrong
 """
 
 DEVICE = (
-    _broken("dense_session", "Elu", _ELU, "kernel", "Elu"),
-    _broken("conv_norm_session", "gradients/AvgPool_grad/AvgPoolGrad", "tf.nn.avg_pool", "kernel", "AvgPoolGrad"),
-    _broken("attention_session", "inner", _INNER, "kernel", "Tanh"),
+    broken("dense_session", "Elu", _ELU, "kernel", "Elu"),
+    broken("conv_norm_session", "gradients/AvgPool_grad/AvgPoolGrad", "tf.nn.avg_pool", "kernel", "AvgPoolGrad"),
+    broken("attention_session", "inner", _INNER, "kernel", "Tanh"),
     Plant(
         "monitored_autoencoder", "Momentum/update_encoder/ApplyMomentum", "tf.train.MomentumOptimizer", "kernel",
-        broken=f"{_BREAK}\nright = kernels['ApplyMomentum'].function\ndef half(variable, slot, rate, *others, **named):\n"
+        broken=f"{BREAK}\nright = kernels['ApplyMomentum'].function\ndef half(variable, slot, rate, *others, **named):\n"
         "    return right(variable, slot, rate * rate.dtype.type(0.5), *others, **named)\n"
         "kernels['ApplyMomentum'] = dataclasses.replace(kernels['ApplyMomentum'], function=half, small=None)\n",
     ),
-    _broken("dense_session", "LeakyRelu", "tf.nn.leaky_relu", "fusion", "_FusedMatMul"),
-    _broken("keras_conv", "first/Relu", "name='first'", "fusion", "_FusedConv2D"),
-    _broken("conv_norm_session", "Relu", "net = tf.nn.relu(", "fusion", "_BatchNormActivation"),
+    broken("dense_session", "LeakyRelu", "tf.nn.leaky_relu", "fusion", "_FusedMatMul"),
+    broken("keras_conv", "first/Relu", "name='first'", "fusion", "_FusedConv2D"),
+    broken("conv_norm_session", "Relu", "net = tf.nn.relu(", "fusion", "_BatchNormActivation"),
     Plant("dense_session", "folded", "name='folded'", "folding", broken=_FOLD.format("folded")),
 )  # fmt: skip
 

@@ -21,10 +21,9 @@ from npu_formats.whole_number import whole_number
 from tf2npu.accuracy_check import as_text, document, output
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
-from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE
 from tf2npu.launch.bisect_rules import least_rules
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
-from tf2npu.launch.subprocess import adapter_import, chips, converted_for, orderly_end, require_tensorflow1
+from tf2npu.launch.subprocess import about_steps, adapter_for, adapter_import, chips, converted_for, orderly_end
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
@@ -61,8 +60,11 @@ def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) ->
     with orderly_end(), temporary_folder() as folder:
         with Directory.given(folder / "steps", make=True):
             pass
-        processes = CheckProcesses(folder / "steps", words[1:], options, wanted.steps, wanted.is_free, deadline, start)
-        checked = _Check(script, wanted, folder, processes)
+        converted = None if wanted.migrated else converted_for("check", script, folder)
+        adapter = adapter_for(converted.script if converted else wanted.migrated or script)
+        steps = folder / "steps"
+        processes = CheckProcesses(steps, words[1:], options, wanted.steps, wanted.is_free, deadline, adapter, start)
+        checked = _Check(script, wanted, folder, processes, converted)
         try:
             found = checked.record()
         except KeyboardInterrupt:
@@ -79,11 +81,12 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
     for path in filter(None, (script, wanted.migrated)):
         if not path.is_file():
             raise RefusedRequest(f"{path}: no such file")
-    require_tensorflow1("check", script)
     if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
-    if wanted.migrated is not None and not adapter_import(wanted.migrated).startswith(BRIDGE):
-        raise RefusedRequest(f"--migrated {wanted.migrated}: it does not import npu_bridge; without it {script} is converted")
+    if wanted.migrated is not None and not adapter_import(wanted.migrated):
+        raise RefusedRequest(
+            f"--migrated {wanted.migrated}: it imports neither npu_bridge nor npu_device; without it {script} is converted"
+        )
     problem = merge.why_not(wanted.report) if wanted.report is not None else ""
     if problem:
         raise RefusedRequest(problem)
@@ -120,13 +123,13 @@ class _Check:
     wanted: Wanted
     folder: Path
     processes: CheckProcesses
+    converted: TemporaryConversion | None
 
     def record(self) -> Record | None:
         """The record of the check; None, after a message with the reason, where there is nothing to compare."""
         _say(f"runs {self.script} on TensorFlow's CPU")
-        original = self.processes.original(self.script)
+        original, converted = self.processes.original(self.script), self.converted
         try:
-            converted = None if self.wanted.migrated else converted_for("check", self.script, self.folder)
             code = original.wait(self._half_time(), grace=0.0)
         finally:
             original.stop()
@@ -160,7 +163,7 @@ class _Check:
             if original.is_late else
             f"ended with exit code {code} before its first training step" if code else
             "made no training step: it trains nothing, or it found a checkpoint that is trained already; "
-            "give it an empty folder for its model"
+            f"give it an empty folder for its model{about_steps(self.converted.script if self.converted else self.script)}"
         )  # fmt: skip
         click.echo(visible(f"tf2npu check: {self.script} {why}"), err=True)
         return None
@@ -169,7 +172,7 @@ class _Check:
         """The record of the migrated script's runs, beside which the original runs again."""
         script = converted.script if converted is not None else self.wanted.migrated
         if script is None:  # `check` has refused a migrated script: this one was migrated while it ran
-            raise RefusedRequest(f"{self.script} imports npu_bridge since the check began: run it again")
+            raise RefusedRequest(f"{self.script} imports {self.processes.adapter} since the check began: run it again")
         environment = {}
         if converted is not None and (path := _search_path()):
             environment["PYTHONPATH"] = converted.search_path(path)

@@ -16,7 +16,7 @@ from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import new_name, replacing
-from tf2npu.launch.subprocess import adapter_import, chips, orderly_end, require_tensorflow1, run_script
+from tf2npu.launch.subprocess import adapter_for, adapter_import, chips, orderly_end, run_script
 from tf2npu.refused_request import RefusedRequest
 
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
@@ -42,8 +42,9 @@ def reference(words: Sequence[str], *, out: Path, steps: str | None) -> int:
     _require_original(script)
     chips(_CHIP)
     with orderly_end(), _scratch(out) as (folder, scratch):
-        request = {"out": str(folder.path), "scratch": str(folder.path / scratch), "steps": wanted}
-        variables = {TF2NPU_REFERENCE: json.dumps(request), TF2NPU_OPTIONS: "", TF2NPU_ALL_SESSIONS: ""}
+        places = {"out": str(folder.path), "scratch": str(folder.path / scratch)}
+        request = json.dumps({"adapter": adapter_for(script), **places, "steps": wanted})
+        variables = {TF2NPU_REFERENCE: request, TF2NPU_OPTIONS: "", TF2NPU_ALL_SESSIONS: ""}
         try:
             code = run_script(script, words[1:], [], variables, None)
         finally:
@@ -68,7 +69,6 @@ def _require_original(script: Path) -> None:
     """Raises: RefusedRequest for a script that is not there or has been migrated; what it does not import is not asked."""
     if not script.is_file():
         raise RefusedRequest(f"{script}: no such file")
-    require_tensorflow1("dump reference", script)
     if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the script as it was before it was migrated")
 
@@ -164,7 +164,7 @@ def _tell(ran: dict[str, Any], out: Path, script: Path, code: int) -> int:
 
 def _line(graph: dict[str, Any]) -> str:
     """A row: where, which steps, and what the graph was asked for."""
-    asked = ", ".join([*graph["targets"], *graph["fetches"]])
+    asked = graph["function"] or ", ".join([*graph["targets"], *graph["fetches"]])
     asked = asked if len(asked) <= _SHOWN else asked[: _SHOWN - 4] + " ..."
     kind = "training" if graph["is_training"] else "graph"
     written = len(graph["steps"])

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Protocol
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_CHECK, TF2NPU_OPTIONS
 from npu_formats.files.bounded_read import MB, read_at_most
 from npu_formats.files.directory import Directory
+from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 
@@ -81,6 +82,7 @@ class CheckedScript:
 @dataclass
 class CheckProcesses:
     """folder: of the check's own.  words: the script's.  options: `--option` words of `tf2npu run` for the migrated script.
+    adapter: that the migrated script imports.
 
     start: begins a process; another than `start_process` may have TensorFlow loaded already.
     """
@@ -91,6 +93,7 @@ class CheckProcesses:
     n_steps: int
     is_free: bool
     deadline: float
+    adapter: str = BRIDGE
     start: Start = start_process
     _n_started: int = field(default=0)
 
@@ -116,7 +119,7 @@ class CheckProcesses:
         self._n_started += 1
         log = self.folder / f"{self._n_started}_{role}.log"
         asked = {
-            "role": role, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
+            "role": role, "adapter": self.adapter, "folder": str(self.folder), "steps": self.n_steps, "is_free": self.is_free,
             "seconds": max(0.0, self.deadline - time.monotonic()), **request,
         }  # fmt: skip
         ours = {"PYTHONHASHSEED": "0", "TMPDIR": str(self._temporary()), TF2NPU_CHECK: json.dumps(asked)}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+from npu_formats.environment import watched_adapter
 from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE, DEVICE, adapter_of, files_of
 from tf2npu.launch.temporary_conversion import folders_of
 
@@ -75,6 +77,11 @@ def _dialect(text: bytes) -> str:
     from tf2npu.scanner.facts import gather_facts, mentions_relevant_module
 
     return dialect(gather_facts("script.py", text)) if mentions_relevant_module(text) else ""
+
+
+def watching_shim() -> Shim | None:
+    """The shim that looks at the steps of this process for `tf2npu check` or `dump reference`; None in all others."""
+    return _BY_PACKAGE.get(watched_adapter(os.environ))
 
 
 def loaded_shim() -> Shim | None:

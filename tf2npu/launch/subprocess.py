@@ -15,6 +15,7 @@ import click
 from npu_formats.device.chip import chip_names
 from npu_formats.escape import visible
 from tf2npu.config import ConfigError
+from tf2npu.frameworks.tensorflow1.adapter_imports import DEVICE
 from tf2npu.launch.shims import TENSORFLOW1, shim_of
 from tf2npu.launch.temporary_conversion import TemporaryConversion, adapter_of_script, convert_for_run
 from tf2npu.prediction.arguments import chips_named
@@ -80,14 +81,10 @@ def adapter_import(script: Path) -> str:
     return found.adapter if found.importer == script else f"{found.adapter} by {found.importer}"
 
 
-def require_tensorflow1(command: str, script: Path) -> None:
-    """Refuse a script for TensorFlow 2, for a command that looks at sessions.  command: that asks.  Raises: RefusedRequest."""
-    if shim_of(str(script)) is not TENSORFLOW1:
-        raise RefusedRequest(
-            f"{script} is a script for TensorFlow 2, which `tf2npu {command}` does not do yet: dump a run of the migrated script "
-            "with --option precision_mode=must_keep_origin_dtype and one in your mode, and see with `tf2npu compare` where they "
-            "part"
-        )
+def adapter_for(script: Path) -> str:
+    """The adapter that a script imports or, where nothing in it had to be converted, would import."""
+    found = shim_of(str(script))
+    return DEVICE if found is None else found.package
 
 
 def about_steps(script: Path) -> str:

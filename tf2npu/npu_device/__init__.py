@@ -8,6 +8,7 @@ if __name__ != "npu_device":
 
 import importlib as _importlib
 import importlib.util as _importlib_util
+import os as _os
 import sys as _sys
 
 if _importlib_util.find_spec("tensorflow") is None:
@@ -28,7 +29,13 @@ from npu_device.npu_device import (
 )
 from npu_device.utils.scope import keep_dtype_scope, npu_recompute_scope
 
+from npu_formats.environment import watched_adapter as _watched_adapter
+
 _old_names.install()
+if _watched_adapter(_os.environ) == "npu_device":
+    from npu_device import _call_steps
+
+    _call_steps.install()
 _LATER = ("compat", "configs", "distribute", "gen_npu_ops", "ops", "train")
 """Parts that are loaded when a script first uses them: they read more of TensorFlow than `open`, which refuses other versions."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from tensorflow.core.framework import types_pb2
+from tensorflow.python.eager import context
 from tensorflow.python.framework import auto_control_deps_utils, constant_op, dtypes
 
 from npu_runtime.graph.ops import HANDLES
@@ -27,8 +28,8 @@ def fed_array(tensor: Any) -> np.ndarray:
 
 
 def eager_tensor(value: Any, dtype: Any) -> Any:
-    """An eager tensor with what a program gave."""
-    return constant_op.constant(value, dtype)
+    """An eager tensor with what a program gave; `tf.constant` does the same behind some more calls."""
+    return constant_op.convert_to_eager_tensor(value, context.context(), dtype)
 
 
 def written_inputs(func_graph: Any) -> frozenset[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +71,29 @@ def _pad(x: np.ndarray, paddings: np.ndarray, value: np.ndarray | int, out: np.n
     return made
 
 
-@kernel("Pad", unit="memory", shape=_padded_shape, dtypes=TYPES)
+def _small_pad(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: few elements, with paddings that are known."""
+    paddings, extents, shape = inputs[1].value, inputs[0].known_shape(), outputs[0].known_shape()
+    if paddings is None or paddings.shape != (len(extents), 2) or (paddings < 0).any() or not 0 < math.prod(shape) <= GRAIN:
+        return None
+    dtype = dt.to_numpy(outputs[0].dtype)
+    starts = paddings[:, 0].tolist()
+    inside = tuple(slice(first, first + n) for first, n in zip(starts, extents, strict=True))
+
+    def run(x: np.ndarray, paddings: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if x.shape != extents:  # a ref variable may have been given another shape
+            return pad(x, paddings, out=out)
+        made = np.empty(shape, dtype) if out is None else out
+        made.fill(0)
+        made[inside] = x
+        return made
+
+    return run
+
+
+@kernel("Pad", unit="memory", shape=_padded_shape, dtypes=TYPES, small=_small_pad)
 def pad(x: np.ndarray, paddings: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """Zeros before and after along each axis.
 

@@ -5,7 +5,7 @@ Source: TensorFlow's core/util/strided_slice_op.cc for the meaning of the masks 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -35,7 +35,24 @@ def _rest(extent: int | None, start: int | None) -> int | None:
     return None if extent is None or start is None else extent - start
 
 
-@kernel("Slice", unit="memory", shape=_slice_shape, dtypes=dt.MOVED)
+def _small_slice(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: the part is known, and known to be inside."""
+    starts, shape, extents = constant_ints(inputs[1]), outputs[0].known_shape(), inputs[0].known_shape()
+    if starts is None or constant_ints(inputs[2]) is None or len(starts) != len(extents) or len(shape) != len(extents):
+        return None
+    if any(first < 0 or first + n > extent for first, n, extent in zip(starts, shape, extents, strict=True)):
+        return None
+    index: Any = (*(slice(first, first + n) for first, n in zip(starts, shape, strict=True)), ...)
+
+    def run(x: np.ndarray, begin: np.ndarray, size: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return taken(x[index], out) if x.shape == extents else slice_of(x, begin, size, out=out)
+
+    return run
+
+
+@kernel("Slice", unit="memory", shape=_slice_shape, dtypes=dt.MOVED, small=_small_slice)
 def slice_of(x: np.ndarray, begin: np.ndarray, size: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """`size` elements from `begin` on along each axis; size -1: all that follow.
 

@@ -57,9 +57,13 @@ class TensorList:
             raise InvalidArgument(f"Trying to read {uninitialized} and no list element is set.")
         return np.zeros([n for n in shape if n is not None], dt.to_numpy(self.dtype))
 
+    def takes(self, value: Element) -> bool:
+        """Whether an element of this shape fits."""
+        return not isinstance(value, np.ndarray) or value.shape == self.shape or fits(value.shape, self.shape)
+
     def check(self, value: Element, tried: str) -> None:
         """Raises: InvalidArgument when an element of this shape does not fit."""
-        if not isinstance(value, np.ndarray) or value.shape == self.shape or fits(value.shape, self.shape):
+        if self.takes(value):
             return
         raise InvalidArgument(f"{tried} element shape: {shape_text(value.shape)} list shape: {shape_name(self.shape)}")
 
@@ -126,7 +130,8 @@ def get_item(handle: TensorList, index: np.ndarray, element_shape: np.ndarray, /
     at = int(index)
     if not 0 <= at < len(handle.values):
         raise InvalidArgument(f"Trying to access element {at} in a list with {len(handle.values)} elements.")
-    return handle.element(at, element_shape)
+    value = handle.values[at]
+    return handle.element(at, element_shape) if value is None else value
 
 
 @kernel("TensorListSetItem", unit="memory", shape=scalar, dtypes=ELEMENTS)
@@ -158,9 +163,11 @@ def push_back(handle: TensorList, tensor: Element, /, *, element_dtype: str) -> 
 @kernel("TensorListPopBack", unit="memory", shape=lambda h, s, **a: [(), _spec_given(s)], dtypes=ELEMENTS)
 def pop_back(handle: TensorList, element_shape: np.ndarray, /, *, element_dtype: str) -> tuple[TensorList, Element]:
     """The list without its last element, and that one.  Raises: InvalidArgument when there is none.  `TensorListPopBack`."""
-    if not handle.values:
+    values = handle.values
+    if not values:
         raise InvalidArgument("Trying to pop from an empty list.")
-    return handle.having(handle.values[:-1]), handle.element(-1, element_shape)
+    last = values[-1]
+    return handle.having(values[:-1]), handle.element(-1, element_shape) if last is None else last
 
 
 def _stacked(handle: Spec, element_shape: Spec, /, *, num_elements: int = -1, **attrs: Any) -> Shape:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from npu_runtime.graph.spec import Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.threads.parallel import scratch
-from npu_runtime.kernels.threads.tiling import NARROW, Body, run_tiled, to_float32
+from npu_runtime.kernels.threads.tiling import NARROW, SMALL_STREAM, Body, run_tiled, to_float32
 
 _DROPPED_BITS = {dt.to_numpy("float16"): 13, dt.to_numpy("bfloat16"): 16}
 """Bits of fp32's mantissa that a 16-bit float has no place for."""
@@ -23,6 +24,8 @@ _VECTORS = {np.dtype(np.float32): 32, dt.to_numpy("float16"): 8, dt.to_numpy("bf
 
 Source: seen of the x86-64 wheels, which are built for AVX whatever the processor has.
 """
+_PLAIN = frozenset(map(dt.to_numpy, ("float32", "int32", "int64")))
+"""Types whose conversions need nothing but C's own."""
 _SMALL_INTEGERS = frozenset(map(dt.to_numpy, ("int8", "uint8", "int16")))
 
 
@@ -80,7 +83,25 @@ def _key_of_float(specs: Sequence[Spec], attrs: dict[str, Any]) -> str | None:
     )
 
 
-@kernel("Cast", unit="vector", shape=same_as(0), dtypes={"SrcT": dt.MOVED, "DstT": dt.MOVED}, refuse=_key_of_float)
+def _small_cast(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: few elements between types that C converts as TensorFlow does."""
+    given, dtype = (dt.to_numpy(spec.dtype) for spec in (inputs[0], outputs[0]))
+    if dtype not in _PLAIN or given not in _PLAIN | {np.dtype(bool)} or math.prod(outputs[0].known_shape()) > SMALL_STREAM:
+        return None
+
+    def run(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            return x.astype(dtype)
+        np.copyto(out, x, casting="unsafe")
+        return out
+
+    return run
+
+
+@kernel("Cast", unit="vector", shape=same_as(0), dtypes={"SrcT": dt.MOVED, "DstT": dt.MOVED}, refuse=_key_of_float,
+        small=_small_cast)  # fmt: skip
 def cast(x: np.ndarray, /, *, DstT: str, Truncate: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """The same values in another type.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +49,9 @@ def between(n_in: int, n_out: int, align_corners: bool, half_pixel_centers: bool
     return Between(lower, np.minimum(np.ceil(source).astype(np.int64), n_in - 1), source - floor)
 
 
+@lru_cache(1024)
 def nearest(n_in: int, n_out: int, align_corners: bool, half_pixel_centers: bool) -> Array:
-    """The input pixel of every output of one axis, never falling.
+    """The input pixel of every output of one axis, never falling; nobody may write the array.
 
     Source: TensorFlow core/kernels/image/resize_nearest_neighbor_op.cc, compute_indices.
     """
@@ -195,6 +197,9 @@ def resize_nearest_neighbor(
     rows = nearest(images.shape[1], height, align_corners, half_pixel_centers)
     cols = nearest(images.shape[2], width, align_corners, half_pixel_centers)
     made = np.empty((len(images), height, width, images.shape[3]), images.dtype) if out is None else out
+    if made.size <= BAND_ELEMENTS:
+        wide = scratch("resize.wide", (*images.shape[:2], *made.shape[2:]), made.dtype)
+        return np.take(np.take(images, cols, axis=2, out=wide, mode="clip"), rows, axis=1, out=made, mode="clip")
     used, (local,) = _used(rows)
 
     def work(image: int, start: int, stop: int) -> None:
@@ -230,6 +235,12 @@ def resize_nearest_neighbor_grad(
     rows = _starts(nearest(height, grads.shape[1], align_corners, half_pixel_centers), height)
     cols = _starts(nearest(width, grads.shape[2], align_corners, half_pixel_centers), width)
     wide = compute_dtype(grads.dtype)
+    if grads.size <= BAND_ELEMENTS:
+        along_rows = scratch("resize.rows", (*made.shape[:2], *grads.shape[2:]), wide)
+        _add_runs(grads, rows, 1, along_rows)
+        sums = made if wide == made.dtype else scratch("resize.sums", made.shape, wide)
+        _add_runs(along_rows, cols, 2, sums)
+        return store(sums, made.dtype, made)
 
     def work(image: int, start: int, stop: int) -> None:
         along_rows = scratch("resize.rows", (stop - start, *grads.shape[2:]), wide)

@@ -150,12 +150,21 @@ def _sum_out(x: Array, names: Labels, needed: set[str]) -> tuple[Array, Labels]:
 
 
 def _product(left: tuple[Array, Labels], right: tuple[Array, Labels], wanted: Labels) -> tuple[Array, Labels]:
-    """Batch labels in front, then those of the left alone, then those of the right alone."""
-    (a, a_names), (b, b_names) = left, right
-    batch = tuple(name for name in wanted if (name in a_names and name in b_names) or name.startswith("."))
-    inner = tuple(name for name in a_names if name in b_names and name not in wanted)
-    free_a = tuple(name for name in a_names if name not in batch and name not in inner)
-    free_b = tuple(name for name in b_names if name not in batch and name not in inner)
+    """Batch labels in front, then those of one operand alone, then those of the other.
+
+    They are ordered such that the largest of operands and result is not transposed, which would be the longest copy.
+    """
+    batch = tuple(name for name in wanted if (name in left[1] and name in right[1]) or name.startswith("."))
+    is_result_largest = _n_made(left, right, wanted) > max(left[0].size, right[0].size)
+    first = next((name for name in wanted if name not in batch), "")
+    (a, a_names), (b, b_names) = (right, left) if is_result_largest and first in right[1] else (left, right)
+    inner = tuple(
+        name for name in (a_names if a.size > b.size else b_names) if name in a_names and name in b_names and name not in wanted
+    )
+    free_a, free_b = (
+        tuple(name for name in (wanted if is_result_largest else names) if name in names and name not in (*batch, *inner))
+        for names in (a_names, b_names)
+    )
     x, y = _arranged(a, a_names, batch, free_a, inner), _arranged(b, b_names, batch, inner, free_b)
     shape_a, shape_b = _sizes(a, a_names, free_a), _sizes(b, b_names, free_b)
     n_batch = len(batch)
@@ -166,15 +175,28 @@ def _product(left: tuple[Array, Labels], right: tuple[Array, Labels], wanted: La
     return made.reshape((*leading, *shape_a, *shape_b)), (*batch, *free_a, *free_b)
 
 
+def _n_made(left: tuple[Array, Labels], right: tuple[Array, Labels], wanted: Labels) -> int:
+    """The number of elements of the result."""
+    extents: dict[str, int] = {}
+    for x, names in (left, right):
+        extents |= {name: max(extent, extents.get(name, 0)) for name, extent in zip(names, x.shape, strict=True)}
+    return math.prod(extents[name] for name in wanted)
+
+
 def _sizes(x: Array, names: Labels, chosen: Labels) -> tuple[int, ...]:
     return tuple(x.shape[names.index(name)] for name in chosen)
 
 
 def _arranged(x: Array, names: Labels, batch: Labels, rows: Labels, columns: Labels) -> Array:
-    """(batch ..., product of rows, product of columns); a batch label that is missing has extent 1."""
-    order = [names.index(name) for name in (*batch, *rows, *columns) if name in names]
+    """(batch ..., product of rows, product of columns); a batch label that is missing has extent 1.
+
+    BLAS takes a matrix by rows or by columns, so that an operand which has its columns in front is not copied.
+    """
     leading = tuple(x.shape[names.index(name)] if name in names else 1 for name in batch)
     n_rows, n_columns = math.prod(_sizes(x, names, rows)), math.prod(_sizes(x, names, columns))
+    order, turned = ([names.index(n) for n in (*batch, *both) if n in names] for both in (rows + columns, columns + rows))
+    if turned == sorted(turned) != order:
+        return x.reshape(*leading, n_columns, n_rows).swapaxes(-1, -2)
     return x.transpose(order).reshape(*leading, n_rows, n_columns)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from npu_runtime.kernels.half_storage import store, wide_buffer, widen
 from npu_runtime.kernels.shapes import broadcast_pair, same_as
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.threads.per_channel import ones
+from npu_runtime.kernels.threads.row_indexing import are_inside
 from npu_runtime.kernels.variable_access import shape_text
 
 BLOCK_ELEMENTS = 1 << 18
@@ -181,7 +184,7 @@ def _check_labels(features: np.ndarray, labels: np.ndarray) -> None:
     classes = features.shape[1]
     if classes == 0:
         raise InvalidArgument(f"Must have at least one class, but got logits shape {shape_text(features.shape)}")
-    if len(labels) and (labels.min() < 0 or labels.max() >= classes):
+    if not are_inside(labels, classes):
         wrong = labels.min() if labels.min() < 0 else labels.max()
         raise InvalidArgument(
             f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  "
@@ -189,9 +192,50 @@ def _check_labels(features: np.ndarray, labels: np.ndarray) -> None:
         )
 
 
+def _sparse_rows(x: np.ndarray, at: np.ndarray, loss: np.ndarray, gradient: np.ndarray) -> None:
+    """Fills losses and gradients.  x, gradient: (rows, classes) fp32.  at: the label of each row, counted over all classes."""
+    powers, sums = _exponentials(x, gradient)
+    flat = gradient.reshape(-1)
+    np.subtract(np.log(sums[:, 0]), flat.take(at), out=loss)
+    np.multiply(powers, 1.0 / sums, out=gradient)
+    flat[at] -= 1.0
+
+
+@lru_cache(256)
+def _row_starts(rows: int, classes: int) -> np.ndarray:
+    """The first element of each row; nobody may write the array."""
+    return np.arange(rows) * classes
+
+
+def _small_sparse(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: rows of fp32 that one thread works on."""
+    shape = inputs[0].known_shape()
+    if (
+        inputs[0].dtype != "float32"
+        or len(shape) != 2
+        or inputs[1].shape != shape[:1]
+        or not 0 < math.prod(shape) <= BLOCK_ELEMENTS
+    ):
+        return None
+    starts = _row_starts(*shape)
+
+    def run(features: np.ndarray, labels: np.ndarray, out: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        if features.shape != shape or labels.shape != shape[:1] or not are_inside(labels, shape[1]):
+            return sparse_softmax_cross_entropy(features, labels, out=out)
+        loss, gradient = _two_outputs(out)
+        loss = np.empty(shape[:1], np.float32) if loss is None else loss
+        gradient = np.empty(shape, np.float32) if gradient is None else gradient
+        _sparse_rows(features, starts + labels, loss, gradient)
+        return loss, gradient
+
+    return run
+
+
 @kernel(
     "SparseSoftmaxCrossEntropyWithLogits", unit="vector", shape=_sparse_shape, estimate=per_input_element(6),
-    dtypes={"T": dt.FLOATS, "Tlabels": dt.INDICES},
+    dtypes={"T": dt.FLOATS, "Tlabels": dt.INDICES}, small=_small_sparse,
 )  # fmt: skip
 def sparse_softmax_cross_entropy(
     features: np.ndarray, labels: np.ndarray, /, *, out: tuple[np.ndarray | None, np.ndarray | None] | None = None
@@ -211,12 +255,8 @@ def sparse_softmax_cross_entropy(
     gradient = wide_buffer(features.shape, dtype, gradient_out)
 
     def body(start: int, stop: int) -> None:
-        target = gradient[start:stop]
-        powers, sums = _exponentials(x[start:stop], target)
-        at = np.arange(stop - start), labels[start:stop]
-        np.subtract(np.log(sums[:, 0]), target[at], out=loss[start:stop])
-        np.multiply(powers, 1.0 / sums, out=target)
-        target[at] -= 1.0
+        at = _row_starts(stop - start, x.shape[1]) + labels[start:stop]
+        _sparse_rows(x[start:stop], at, loss[start:stop], gradient[start:stop])
 
     _each_block(len(x), x.shape[1], body)
     return store(loss, dtype, loss_out), store(gradient, dtype, gradient_out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import count, islice
 from typing import Any, NamedTuple
 
@@ -15,11 +16,14 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.random.philox import Stream, reserve
 from npu_runtime.kernels.random.random import State
 from npu_runtime.kernels.random.random_prefetch import fill_ahead
+from npu_runtime.kernels.threads.row_indexing import are_inside, n_inside
 
 WORDS_PER_CANDIDATE = 2048
 """Random words that a call reserves for each candidate.  Source: TensorFlow core/kernels/candidate_sampler_ops.cc."""
 FEWEST_BLOCKS = 16
 """Blocks of random words made at once; each makes two candidates."""
+MOST_KEPT = 1 << 16
+"""Classes up to which the chances of all are computed once."""
 _WORD_BITS = (1 << 64) - 1
 """The mask of an unsigned number of 64 bits, as which TensorFlow counts."""
 Sample = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -32,6 +36,7 @@ class Distribution(NamedTuple):
     chance: Callable[[np.ndarray], np.ndarray]
 
 
+@lru_cache(64)
 def log_uniform(range_max: int) -> Distribution:
     """Class c with probability log((c + 2) / (c + 1)) / log(range_max + 1): classes sorted by falling frequency."""
     log_range = np.log1p(np.float64(range_max))
@@ -45,6 +50,8 @@ def log_uniform(range_max: int) -> Distribution:
     def chance(values: np.ndarray) -> np.ndarray:
         return (np.log((values + 2.0) / (values + 1.0)) / log_range).astype(np.float32)
 
+    if range_max <= MOST_KEPT:
+        return Distribution(draw, chance(np.arange(range_max)).take)
     return Distribution(draw, chance)
 
 
@@ -113,9 +120,8 @@ def _sample(
         raise InvalidArgument(f"true_classes must have num_true columns, expected: {true_classes.shape[1]} was: {num_true}")
     if is_unique and num_sampled > range_max:
         raise InvalidArgument("Sampler's range is too small.")
-    outside = (true_classes < 0) | (true_classes >= range_max)
-    if outside.any():
-        wrong = true_classes.reshape(-1)[np.argmax(outside)]
+    if not are_inside(true_classes, range_max):
+        wrong = true_classes.reshape(-1)[n_inside(true_classes, range_max)]
         raise InvalidArgument(f"`true_candidate` out of range [0, {range_max}), received {wrong}")
     n_reserved = num_sampled * WORDS_PER_CANDIDATE // 4
     stream = reserve(state, *seeds, n_reserved)

@@ -15,7 +15,7 @@ from npu_runtime.kernels.random.philox import Make, Stream, fill
 
 MOST_CALLS = 64
 """Calls of a node whose numbers are made together, at most."""
-MOST_BLOCKS = 2048
+MOST_BLOCKS = 8192
 """Blocks of random words of all calls that are made together."""
 GROWTH = 4
 """Factor by which more calls are made ahead than the last time. A node that runs once, as an initialiser does, makes nothing for

@@ -26,6 +26,8 @@ from npu_runtime.kernels.variable_access import shape_text
 TYPES = {"T": dt.NUMBERS, "Tidx": dt.INDICES}
 SMALL = 2048
 """Elements up to which one call of numpy is as accurate as sums in blocks, and faster."""
+FEW_LINES, SOME = 256, 1 << 13
+"""The same for few lines of the last axis, each of which costs numpy's call some nanoseconds: lines, elements of all."""
 MIDDLING, LONG_LINE, MOST_IN_ORDER = 1 << 15, 64, 512
 """The same for long lines, where numpy's call is still faster: elements, those of a line, and the most that are added one
 after the other; numpy adds those of a line in pairs."""
@@ -91,7 +93,8 @@ def _is_one_call(shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
     if size <= SMALL:
         return size > 0
     in_order = math.prod(shape[axis] for axis in axes if axis != len(shape) - 1)
-    return size <= MIDDLING and shape[-1] >= LONG_LINE and in_order <= MOST_IN_ORDER
+    are_few = size <= SOME and size <= FEW_LINES * shape[-1]
+    return in_order <= MOST_IN_ORDER and (are_few or (size <= MIDDLING and shape[-1] >= LONG_LINE))
 
 
 def _runs(axes: tuple[int, ...], shape: tuple[int, ...]) -> list[tuple[int, int]]:

@@ -161,9 +161,7 @@ class _Layout:
 
     def check(self, inputs: Sequence[Any], grad_shape: tuple[int, ...], attrs: Mapping[str, Any]) -> None:
         """Raises: FailedPrecondition (ref) or Internal (resource) for a missing value, InvalidArgument for what does not fit."""
-        for i in self.scalars:
-            if inputs[i].ndim or self.names[i] in self.bounds:
-                self._check_scalar(self.names[i], inputs[i], attrs)
+        self.check_scalars([inputs[i] for i in self.scalars], attrs)
         shape, *others = [_value(variable).shape for variable in inputs[: self.n_variables]]
         for i, other in enumerate(others, 1):
             self._require_same(shape, other, i)
@@ -171,6 +169,12 @@ class _Layout:
             self._require_same(shape, grad_shape, self.grad)
         else:
             _check_rows(shape, inputs[self.grad], inputs[self.indices])
+
+    def check_scalars(self, scalars: Sequence[Any], attrs: Mapping[str, Any]) -> None:
+        """Raises: InvalidArgument for one that does not fit.  scalars: all of them, in order."""
+        for i, given in zip(self.scalars, scalars, strict=True):
+            if given.ndim or self.names[i] in self.bounds:
+                self._check_scalar(self.names[i], given, attrs)
 
     def _check_scalar(self, name: str, given: np.ndarray, attrs: Mapping[str, Any]) -> None:
         title = f"{PENALTIES[name]} strength" if name in PENALTIES else name

@@ -14,7 +14,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels import variable_access
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.shapes import merge, same_as, scalar
-from npu_runtime.kernels.threads.tiling import SMALL, STREAM, OneUfunc, run_tiled
+from npu_runtime.kernels.threads.tiling import NARROW, SMALL, SMALL_STREAM, STREAM, OneUfunc, run_tiled
 
 ONE_PER_VALUE = per_input_element(1, index=1)
 
@@ -78,7 +78,10 @@ def _update_ref(operation: np.ufunc, ref: Variable, value: np.ndarray) -> Variab
 
 def _update(operation: np.ufunc, variable: Variable, value: np.ndarray) -> None:
     array = variable.writable()
-    run_tiled(OneUfunc(operation), array, array, value, tile=STREAM)
+    if array.size <= SMALL_STREAM and array.dtype not in NARROW:  # most updates of a step: nothing more than the ufunc
+        operation(array, value, array)
+    else:
+        run_tiled(OneUfunc(operation), array, array, value, tile=STREAM)
 
 
 @kernel(
@@ -114,7 +117,7 @@ def read_variable(resource: Variable, /, *, dtype: str = "") -> np.ndarray:
     Raises: FailedPrecondition when there is none, InvalidArgument when it is of another type.
     Source: TensorFlow op `ReadVariableOp`.
     """
-    value = variable_access.snapshot(resource)
+    value = resource.read() if resource.is_initialized else variable_access.snapshot(resource)
     if dtype and dtype != resource.type_name:
         expected, got = dt.tensorflow_name(dtype), dt.tensorflow_name(resource.type_name)
         raise InvalidArgument(f"Trying to read variable with wrong dtype. Expected {expected} got {got}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.legs.tf2.api_programs import refusal, run
 
-TABLE = Path(__file__).parents[3] / "tf2npu" / "npu_device" / "_old_names" / "table.csv"
+TABLES = Path(__file__).parents[3] / "tf2npu" / "npu_device" / "_old_names"
 IMPORTED = """
 from keras.utils import control_flow_util
 from keras.engine import base_layer, keras_tensor
@@ -24,6 +24,11 @@ from tensorflow.python.training.tracking.util import Checkpoint
 from tensorflow.python.keras.applications.resnet import ResNet50
 import tensorflow.python.distribute.distribution_strategy_context
 """
+
+
+def table(name: str) -> dict[str, str]:
+    with (TABLES / name).open(encoding="utf-8", newline="") as file:
+        return {row["old"]: row["new"] for row in csv.DictReader(file)}
 
 
 def test_scripts_find_what_they_import_and_it_is_what_is_there_today():
@@ -49,8 +54,7 @@ print(tf.keras.__version__, k.__version__, base_layer.__name__, base_layer.__spe
 
 
 def test_every_row_leads_to_a_module_and_names_what_2_15_lacks():
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        rows = {row["old"]: row["new"].split() for row in csv.DictReader(file)}
+    rows = {old: new.split() for old, new in table("modules.csv").items()}
     assert list(rows) == sorted(rows) and len(rows) == 24
     places = sorted({one for new in rows.values() for one in new})
     run(f"import importlib\nfor place in {places}: importlib.import_module(place)")
@@ -97,6 +101,27 @@ def test_names_are_back_in_modules_that_are_still_there():
     assert done.stdout == "2.15.0 False\n"
     said = "keras.backend.set_session is gone since this script was written; here it works, today it is keras.src.backend."
     assert said in done.stderr
+
+
+def test_every_row_of_names_leads_to_what_is_there_today_and_2_15_lacks_the_old_one():
+    rows = table("names.csv")
+    assert list(rows) == sorted(rows) and len(rows) == 21
+    source = f"""
+        import importlib
+        def at(path):
+            module, _, name = path.rpartition(".")
+            return vars(importlib.import_module(module)).get(name)
+        print([old for old, new in {rows}.items() if at(old) is not None or at(new) is None])
+    """
+    assert run(source, before="import tensorflow\n").stdout == "[]\n"
+    done = run("""
+        from tensorflow.python.framework import ops
+        from tensorflow.python.ops import array_ops, control_flow_ops
+        from tensorflow.python.util.nest import is_sequence
+        assert isinstance(tf.constant(1), ops.Tensor) and array_ops.stack is tf.stack and is_sequence([1])
+        print(ops.convert_to_tensor_v2_with_dispatch([1, 2]).shape, control_flow_ops.cond(True, lambda: 3, lambda: 4))
+    """)
+    assert done.stdout == "(2,) 3\n"
 
 
 def test_a_graph_tells_the_number_of_its_last_operation():

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from npu_formats.vendor.dump_file import read_header
 from tests.legs.tf2.tool_scripts import FIT, LOOP, line_of, script, tf2npu
 
+OTHERS = """
+@tf.function
+def total(x):
+    return tf.reduce_sum(forward(x))
+
+
+@tf.function
+def same(x):
+    return x
+
+
+print("total", float(total(x)), float(same(tf.constant(1.0))))
+"""
+"""Functions beside the step: one computes, and one hands on."""
 MIXED = ("--option", "precision_mode=allow_mix_precision")
 
 
@@ -70,6 +86,42 @@ def test_two_dumps_are_compared_to_the_line(tmp_path):
     assert int(differs.stdout.partition(f"{path}:")[2].split()[0]) in range(
         line_of(path, "def forward"), line_of(path, "return loss")
     )
+
+
+def reference(tmp_path: Path, text: str, turns: int) -> Path:
+    """The tensors of the first and the third step of the original."""
+    folder = tmp_path / "reference"
+    (tmp_path / "original").mkdir()
+    path = script(tmp_path / "original", text, opens=False, turns=turns)
+    written = tf2npu("dump", "reference", "--out", folder, "--steps", "0,2", path)
+    assert written.returncode == 0 and "training" in written.stdout, written.stdout + written.stderr
+    assert {"0", "2", "nodes.json", "reference.json"} <= {path.name for path in folder.iterdir()}
+    return folder
+
+
+def test_a_dump_agrees_with_what_the_original_computes(tmp_path):
+    theirs = reference(tmp_path, FIT, turns=2)
+    same = tf2npu("compare", "--out", tmp_path, dumped(tmp_path, "dump", FIT, turns=2), theirs)
+    assert same.returncode == 0 and " agree, 0 differ" in same.stdout, same.stdout + same.stderr
+
+
+@pytest.mark.whole
+def test_a_dump_of_another_mode_differs_from_what_the_original_computes(tmp_path):
+    theirs = reference(tmp_path, FIT, turns=1)
+    mixed = tf2npu("compare", "--out", tmp_path, dumped(tmp_path, "mixed", FIT, *MIXED), theirs)
+    assert mixed.returncode == 1 and "The difference begins at" in mixed.stdout, mixed.stdout + mixed.stderr
+    assert f"{tmp_path / 'train.py'}:{line_of(tmp_path / 'train.py', 'model.fit(')}" in mixed.stdout
+
+
+def test_a_reference_has_each_function_that_computes(tmp_path):
+    path = script(tmp_path, LOOP + OTHERS, opens=False)
+    written = tf2npu("dump", "reference", "--out", tmp_path / "ref", path)
+    assert written.returncode == 0, written.stderr
+    graphs = json.loads((tmp_path / "ref" / "reference.json").read_text())["graphs"]
+    assert [(one["function"], one["runs"], one["is_training"]) for one in graphs] == [("step", 5, True), ("total", 1, False)]
+    (tensor,) = (tmp_path / "ref" / "other" / "2" / "0").glob("Sum.0.*.npy")
+    printed = tf2npu("run", path).stdout.splitlines()[-1].split()
+    assert np.load(tensor).item() == float(printed[1])
 
 
 def test_overflows_are_looked_for(tmp_path):

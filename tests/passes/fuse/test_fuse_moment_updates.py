@@ -11,6 +11,7 @@ import tensorflow.compat.v1 as tf
 from npu_runtime.executor.program import Task
 from npu_runtime.kernels.fused.moments_update import APPLY_MOMENTS
 from npu_runtime.kernels.fused.optimizer_regions import APPLY_REGION
+from npu_runtime.kernels.fused.update_groups import APPLY_GROUP
 from tests.runtime.device import device_of, device_session
 
 SHAPES = ((3, 5), (211, 190), (1,))
@@ -89,8 +90,8 @@ def test_an_update_is_one_node_with_the_bits_of_single_nodes() -> None:
             r.program.device_flops + sum(r.program.unread_flops.values())
             for p in device_of(session)._plans.values() for r in p.runners.values()
         )  # fmt: skip
-    assert (ops.count(APPLY_MOMENTS), ops.count(APPLY_REGION)) == (2, 1), (
-        "a large gradient is made inside, as for other optimizers"
+    assert (ops.count(APPLY_GROUP), ops.count(APPLY_MOMENTS), ops.count(APPLY_REGION)) == (1, 0, 1), (
+        "small variables are updated together, and a large gradient is made inside, as for other optimizers"
     )
     assert "AssignSubVariableOp" not in ops
     assert ops.count("Pow") == 2, "what all variables compute of the step's number is computed once"
@@ -106,7 +107,7 @@ def test_a_slot_that_somebody_else_reads_keeps_its_nodes() -> None:
         ours, ops = _trained(session, train), _ops(session)
     with tf.Session() as session:
         theirs = _trained(session, train)
-    assert APPLY_MOMENTS not in ops
+    assert not {APPLY_MOMENTS, APPLY_GROUP} & {*ops}
     _agree(ours, theirs)
 
 
@@ -133,6 +134,6 @@ def test_other_types_keep_their_nodes(dtype: Any) -> None:
         ours, ops = _trained(session, train), _ops(session)
     with tf.Session() as session:
         theirs = _trained(session, train)
-    assert APPLY_MOMENTS not in ops
+    assert not {APPLY_MOMENTS, APPLY_GROUP} & {*ops}
     for mine, given in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, given, rtol=2e-3)

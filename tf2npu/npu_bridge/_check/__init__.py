@@ -9,11 +9,14 @@ import atexit
 import json
 import os
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from npu_formats.environment import TF2NPU_CHECK
 
+OptionsOf = Callable[[Any], Mapping[str, Any]]
+"""options_of(session): the options of the device that the script gives."""
 _is_installed = False
 
 
@@ -29,15 +32,28 @@ def install() -> bool:
         return is_asked()
     from npu_bridge._check import draws_in_branches, gradient_roots, seeds, session_hooks
 
-    request = json.loads(os.environ[TF2NPU_CHECK])
     seeds.install()
     gradient_roots.install()
-    draws_in_branches.install()
-    taker = _taker(request)
-    session_hooks.install(taker)
-    _close_at_end(taker, os.getpid())
+    draws_in_branches.install(draws_in_branches.is_in_function)
+    session_hooks.install(step_taker(_options_of))
     _is_installed = True
     return True
+
+
+def _options_of(session: Any) -> Mapping[str, Any]:
+    """The options that the script gives a session's device."""
+    from npu_bridge import _options
+    from npu_bridge._check.session_hooks import USERS_CONFIG
+    from npu_bridge._session_hooks import parameters_of
+
+    return {**_options.of_process, **(parameters_of(getattr(session, USERS_CONFIG, None)) or {})}
+
+
+def step_taker(options_of: OptionsOf) -> Any:
+    """The object that makes the steps of this process and writes down what it finds, when the process ends at the latest."""
+    taker = _taker(json.loads(os.environ[TF2NPU_CHECK]), options_of)
+    _close_at_end(taker, os.getpid())
+    return taker
 
 
 def _close_at_end(taker: Any, process: int) -> None:
@@ -65,7 +81,7 @@ def _settings(request: dict[str, Any]) -> Any:
     return Settings(tuple(request["modes"]), request["is_free"], request["is_whole"], deadline)
 
 
-def _taker(request: dict[str, Any]) -> Any:
+def _taker(request: dict[str, Any], options_of: OptionsOf) -> Any:
     from npu_bridge._check.original import RecordedSteps, RepeatedSteps
     from npu_bridge._check.stored_steps import StoredSteps
 
@@ -76,4 +92,4 @@ def _taker(request: dict[str, Any]) -> Any:
         return RepeatedSteps(steps, request["is_free"])
     from npu_bridge._check.migrated import MigratedSteps
 
-    return MigratedSteps(steps, _settings(request))
+    return MigratedSteps(steps, _settings(request), options_of)

@@ -24,14 +24,26 @@ _TOOLS = (
 
 
 class DeviceRun:
-    """graph: a tf.Graph.  users_config: the ConfigProto of the session, for the host side.  config: the choice."""
+    """users_config: the ConfigProto of the session, for the host side.  config: the choice.
 
-    def __init__(self, graph: Any, users_config: Any, config: RuntimeConfig) -> None:
+    Steps may be of several graphs, as functions are; each has a session.
+    """
+
+    def __init__(self, users_config: Any, config: RuntimeConfig) -> None:
         self._recorder = TensorRecorder()
-        self._session = DeviceSession(graph, users_config, config, self._recorder)
-        tables = [operation.name for operation in graph.get_collection("table_initializer")]
-        if tables:
-            self._session.run(Request((), tuple(tables), ()), [])
+        self._users_config, self._config = users_config, config
+        self._sessions: dict[Any, DeviceSession] = {}
+        self._latest: Any = None
+        self._variables: dict[str, np.ndarray] = {}
+
+    def _session(self, graph: StepGraph) -> DeviceSession:
+        made = self._sessions.get(graph.graph)
+        if made is None:
+            made = self._sessions[graph.graph] = DeviceSession(graph.graph, self._users_config, self._config, self._recorder)
+            tables = [operation.name for operation in graph.graph.get_collection("table_initializer")]
+            if tables:
+                made.run(Request((), tuple(tables), ()), [])
+        return made
 
     def step(
         self, graph: StepGraph, sources: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray] | None, loss: str
@@ -44,11 +56,11 @@ class DeviceRun:
         asked = graph.asked
         fetches = (*asked.fetches, *([loss] if loss else []))
         feeds = _fed(sources, fetches)
-        results = self._session.run(Request(fetches, asked.targets, tuple(feeds)), list(feeds.values()))
+        results = self._session(graph).run(Request(fetches, asked.targets, tuple(feeds)), list(feeds.values()))
         made = RanStep(results[: len(asked.fetches)], self._taken())
         if loss:
             made.tensors[loss] = np.asarray(results[-1])
-        made.after = self._after(graph.variables)
+        made.after = self._variables = self._after(graph)
         self._taken()
         return made
 
@@ -63,26 +75,31 @@ class DeviceRun:
         """The loss of a step that changes nothing."""
         self._begin(graph, variables)
         feeds = _fed(sources, (loss,))
-        return float(np.mean(self._session.run(Request((loss,), (), tuple(feeds)), list(feeds.values()))[0]))
+        return float(np.mean(self._session(graph).run(Request((loss,), (), tuple(feeds)), list(feeds.values()))[0]))
 
     def reconfigure(self, config: RuntimeConfig) -> None:
         """Make later steps with other options."""
-        self._session.reconfigure(config)
+        self._config = config
+        for session in self._sessions.values():
+            session.reconfigure(config)
 
     def typed_graph(self, graph: StepGraph, sources: Mapping[str, np.ndarray], loss: str) -> Graph:
         """The graph of a step in which each node has the type that it runs in."""
         fetches = (*graph.asked.fetches, *([loss] if loss else []))
-        return self._session.typed_graph(Request(fetches, graph.asked.targets, tuple(_fed(sources, fetches))))
+        return self._session(graph).typed_graph(Request(fetches, graph.asked.targets, tuple(_fed(sources, fetches))))
 
     def _begin(self, graph: StepGraph, variables: Mapping[str, np.ndarray] | None) -> None:
+        if variables is None and self._latest is not graph.graph:
+            variables = self._variables
+        self._latest = graph.graph
         if variables is not None:
             for targets, feeds in assignments(graph.variables, variables):
-                self._session.run(Request((), tuple(targets), tuple(feeds)), list(feeds.values()))
+                self._session(graph).run(Request((), tuple(targets), tuple(feeds)), list(feeds.values()))
 
-    def _after(self, variables: Sequence[Any]) -> dict[str, np.ndarray]:
-        reads = tuple(variable.reads for variable in variables)
-        values = self._session.run(Request(reads, (), ()), []) if reads else []
-        return {variable.name: np.array(value) for variable, value in zip(variables, values, strict=True)}
+    def _after(self, graph: StepGraph) -> dict[str, np.ndarray]:
+        reads = tuple(variable.reads for variable in graph.variables)
+        values = self._session(graph).run(Request(reads, (), ()), []) if reads else []
+        return {variable.name: np.array(value) for variable, value in zip(graph.variables, values, strict=True)}
 
 
 def _fed(sources: Mapping[str, np.ndarray], fetches: Sequence[str]) -> dict[str, np.ndarray]:

@@ -27,10 +27,15 @@ def install() -> None:
         gradients = frozenset(name for gradient in found for name in _operations(gradient))
         for y in ys if isinstance(ys, list | tuple) else [ys]:
             if hasattr(y, "graph"):
-                _roots.append((y.graph, Root(y.name, gradients)))
+                note(y.graph, Root(y.name, gradients))
         return found
 
     gradients_util._GradientsHelper = noted
+
+
+def note(graph: Any, root: Root) -> None:
+    """Note a tensor of a tf.Graph that is differentiated."""
+    _roots.append((graph, root))
 
 
 def _operations(gradient: Any) -> list[str]:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import tensorflow.compat.v1 as tf
 from npu_bridge._check.session_hooks import for_the_cpu, passing
-from npu_bridge._check.step_graph import StepGraph, Variable
+from npu_bridge._check.step_graph import GENERATORS, StepGraph, Variable
 from tensorflow.core.framework import graph_pb2
 from tensorflow.python.ops import gen_resource_variable_ops, state_ops
 
-_OUTSIDE = ("LookupTable", "Queue", "PyFunc", "EagerPyFunc")
-"""Beginnings of ops that look at what the copy does not have, tables and queues, or that run the script's code once more: their
-results are given, too."""
+_OUTSIDE = ("LookupTable", "Queue", "PyFunc", "EagerPyFunc", *GENERATORS)
+"""Beginnings of ops that look at what the copy does not have, tables and queues, that run the script's code once more, or that
+draw one after another from the state of a generator, whose order the copy does not keep: their results are given, too."""
 
 
 class IsolatedNodes:

@@ -6,12 +6,11 @@ All begin with the original's variables and batches, so that a run differs by wh
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from npu_bridge import _options
 from npu_bridge._check import variable_values
 from npu_bridge._check.checked_run import CheckedRun, Context
 from npu_bridge._check.conclusion import Conclusion
@@ -25,7 +24,6 @@ from npu_bridge._check.session_hooks import USERS_CONFIG
 from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs
 from npu_bridge._check.stored_steps import StepValues, StoredSteps
 from npu_bridge._check.verdict import OF_16_BITS, OF_GRAPH_TYPES, Yardstick, as_json
-from npu_bridge._session_hooks import parameters_of
 
 from npu_formats.device.chip import load_chip
 from npu_runtime.analysis.precision_policy import load_policy
@@ -57,10 +55,10 @@ class Again(NamedTuple):
 
 
 class MigratedSteps:
-    """Takes the migrated script's training steps."""
+    """Takes the migrated script's training steps.  options_of: gives what the script asks of the device for a session."""
 
-    def __init__(self, steps: StoredSteps, settings: Settings) -> None:
-        self._steps, self._settings = steps, settings
+    def __init__(self, steps: StoredSteps, settings: Settings, options_of: Callable[[Any], Mapping[str, Any]]) -> None:
+        self._steps, self._settings, self._options_of = steps, settings, options_of
         self._facts = steps.facts()
         self._graphs = StepGraphs()
         self._runs: list[CheckedRun] = []
@@ -86,7 +84,8 @@ class MigratedSteps:
         sources = {name: _same_shape(original.sources.get(name), value) for name, value in own.items()}
         found = variable_values.read(session, graph.variables)
         if not self._step:
-            self._settings_off = _unlike_settings(found, original.before)
+            kept = {name: value for name, value in found.items() if not graph.overwrites(name)}
+            self._settings_off = _unlike_settings(kept, original.before)
         before = {**found, **original.before}
         begins = before if self._step == 0 or not self._settings.is_free else None
         self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
@@ -107,7 +106,7 @@ class MigratedSteps:
         return result
 
     def _open(self, session: Any, graph: StepGraph) -> None:
-        config = load_config({**_options.of_process, **(parameters_of(getattr(session, USERS_CONFIG, None)) or {})})
+        config = load_config(self._options_of(session))
         self._context = Context(graph, "", self._facts)
         self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
         if not self._settings.is_whole:
@@ -115,8 +114,8 @@ class MigratedSteps:
         plain = in_graph_types(config)
         users = getattr(session, USERS_CONFIG, None)
         for name, mode, chosen in _choices(config, plain, self._settings.modes):
-            tolerances = OF_16_BITS if mode else OF_GRAPH_TYPES
-            made = DeviceRun(session.graph, users, chosen)
+            tolerances = OF_16_BITS if mode or graph.has_16_bits else OF_GRAPH_TYPES
+            made = DeviceRun(users, chosen)
             self._runs.append(CheckedRun(name, mode, made, tolerances, self._context, chosen))
 
     def _note_data(self, own: Mapping[str, np.ndarray], original: StepValues) -> None:

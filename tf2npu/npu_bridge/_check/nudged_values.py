@@ -19,5 +19,6 @@ def nudged(values: Mapping[str, np.ndarray], epsilon: float) -> dict[str, np.nda
 def _nudged(value: np.ndarray, epsilon: float, draws: np.random.RandomState) -> np.ndarray:
     if value.dtype.kind != "f":
         return value
+    epsilon = max(epsilon, EPSILON_16) if value.itemsize < 4 else epsilon
     signs = draws.randint(0, 2, value.shape) * 2 - 1
     return np.asarray(value.astype(np.float64) * (1 + epsilon * signs)).astype(np.float32 if value.itemsize < 8 else np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops, random_seed
 
-_SEED = 20210
+SEED = 20210
 """Any number serves, as long as each run has the same."""
 _counts: list[tuple[Any, list[int]]] = []
 """Number of the last operation of each graph that got a seed of ours. The graphs stay alive: the process ends after some
@@ -18,8 +18,8 @@ steps."""
 
 def install() -> None:
     """Seed Python and numpy, and give those operations of TensorFlow seeds for which the script has none."""
-    random.seed(_SEED)
-    np.random.seed(_SEED)
+    random.seed(SEED)
+    np.random.seed(SEED)
     original = random_seed.get_seed
 
     def get_seed(op_seed: int | None) -> Any:

@@ -45,12 +45,17 @@ def install(taker: StepTaker) -> None:
 @contextmanager
 def passing() -> Iterator[None]:
     """Runs of this thread inside are nobody's step."""
-    before = getattr(_inside, "is_passing", False)
+    before = is_passing()
     _inside.is_passing = True
     try:
         yield
     finally:
         _inside.is_passing = before
+
+
+def is_passing() -> bool:
+    """Whether what this thread runs now is nobody's step."""
+    return getattr(_inside, "is_passing", False)
 
 
 def run_plain(session: Any, asked: Asked, feeds: Mapping[str, np.ndarray], extra: Sequence[str] = ()) -> list[Any]:
@@ -76,7 +81,7 @@ def _init(self: Any, target: str = "", graph: Any = None, config: Any = None) ->
 
 
 def _is_step(session: Any, asked: Asked) -> bool:
-    if getattr(_inside, "is_passing", False) or getattr(session, HOST_SIDE_MARK, False):
+    if is_passing() or getattr(session, HOST_SIDE_MARK, False):
         return False
     key = id(session.graph), asked
     if key not in _known:

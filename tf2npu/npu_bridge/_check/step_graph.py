@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from npu_bridge._check.gradient_roots import roots_of
 from npu_bridge._training_requests import executed
+from tensorflow.python.framework import auto_control_deps_utils
 
 _VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 _DRAWS = frozenset((
@@ -21,8 +22,15 @@ _PIPELINES = ("IteratorGetNext", "QueueDequeue", "PaddingFIFOQueue", "StagingAre
 """Beginnings of the names of ops that bring batches in."""
 _PYTHON = frozenset(("PyFunc", "PyFuncStateless", "EagerPyFunc"))
 _SWITCHES, _MERGES = frozenset(("Switch", "RefSwitch")), frozenset(("Merge", "RefMerge", "Exit", "RefExit"))
-_CHANGES = ("Assign", "Scatter", "ResourceScatter")
+GENERATORS = (
+    "RngReadAndSkip", "RngSkip", "StatefulUniform", "StatefulStandardNormal", "StatefulTruncatedNormal", "StatefulRandomBinomial",
+)  # fmt: skip
+"""Beginnings of ops that draw from the state of a generator, which is a variable, and move it on."""
+_CHANGES = ("Assign", "Scatter", "ResourceScatter", *GENERATORS)
 """Beginnings of ops that change variables, beside the optimizers' with Apply in their name."""
+_OVERWRITES = frozenset(("Assign", "AssignVariableOp"))
+FUNCTIONAL = frozenset(("If", "Case", "While", "StatefulPartitionedCall"))
+"""Ops whose functions may change variables."""
 
 
 class Variable(NamedTuple):
@@ -83,6 +91,12 @@ class StepGraph:
         return not any(
             operation.type == "Placeholder" and operation.outputs[0].name not in self.asked.feeds for operation in found
         )
+
+    @cached_property
+    def has_16_bits(self) -> bool:
+        """Whether the script itself computes in floats of 16 bits, as Keras' mixed precision does."""
+        types = {tensor.dtype for operation in self.operations for tensor in operation.outputs}
+        return any(dtype.is_floating and dtype.size == 2 for dtype in types)
 
     @cached_property
     def drawn(self) -> list[str]:
@@ -165,6 +179,10 @@ class StepGraph:
         """The operations of the run that change a variable."""
         return [operation for operation in self.operations if operation.inputs and _changes(operation, variable)]
 
+    def overwrites(self, variable: str) -> bool:
+        """Whether the run gives a variable another value, whatever it has before: it is no setting of the script's."""
+        return any(operation.type in _OVERWRITES for operation in self.updates_of(variable))
+
 
 def _shows_variable(operation: Any) -> bool:
     return operation.type == "ReadVariableOp" or any(tensor.dtype._is_ref_dtype for tensor in operation.inputs)
@@ -190,12 +208,30 @@ def attributes_of(operation: Any) -> str:
     return "\n".join(f"{name} {value.SerializeToString(deterministic=True).hex()}" for name, value in attributes)
 
 
+def written_by(operation: Any) -> list[Any]:
+    """The handles of variables that an operation changes itself, or by its functions."""
+    if operation.type in FUNCTIONAL:
+        written = auto_control_deps_utils.get_read_write_resource_inputs(operation)[1]
+        return [tensor for tensor in written if tensor.op.type in _VARIABLES]
+    return list(operation.inputs)[:1] if "Apply" in operation.type or operation.type.startswith(_CHANGES) else []
+
+
+def made_of(operation: Any) -> list[Any]:
+    """The tensors that an operation makes its results of: its inputs and, of a variable that it reads, the value just given.
+
+    Source: in functions, a reader waits for the assignment before it (TensorFlow's automatic control dependencies).
+    """
+    before = operation.control_inputs if operation.type == "ReadVariableOp" else ()
+    given = (one for one in before if one.type == "AssignVariableOp" and one.inputs[0] is operation.inputs[0])
+    return [*operation.inputs, *(one.inputs[1] for one in given)]
+
+
 def _is_change(operation: Any) -> bool:
-    return "Apply" in operation.type or operation.type.startswith(_CHANGES)
+    return bool(written_by(operation))
 
 
 def _changes(operation: Any, variable: str) -> bool:
-    return _is_change(operation) and operation.inputs[0].op.name == variable
+    return any(tensor.op.name == variable for tensor in written_by(operation))
 
 
 def _is_source(operation: Any) -> bool:

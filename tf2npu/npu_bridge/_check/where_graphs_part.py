@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from npu_bridge._check.corresponding_tensors import SAME
-from npu_bridge._check.step_graph import StepGraph
+from npu_bridge._check.step_graph import StepGraph, made_of
 
 
 class PartingTensors:
@@ -78,7 +78,7 @@ class PartingTensors:
         """Tensors that are known, before an operation; what is not known, such as the inside of a loop, is passed through."""
         seen, left = {operation.name}, [operation]
         while left:
-            for tensor in left.pop().inputs:
+            for tensor in made_of(left.pop()):
                 if tensor.name in self._errors:
                     yield tensor.name
                 elif tensor.op.name not in seen and tensor.op.name in self._graph.by_name:

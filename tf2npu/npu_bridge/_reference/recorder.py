@@ -30,6 +30,10 @@ Watched = Callable[[str, Tensors], Any]
 """watched(url, tensors): run a step whose tensors are written below a URL."""
 
 
+FUNCTION = "npu_function"
+"""Attribute of a graph: the name of the function of TensorFlow 2 whose calls are its steps."""
+
+
 class Request(NamedTuple):
     """The request of a step; steps of equal requests are those of one graph.  graph: TensorFlow's.  Others: names."""
 
@@ -60,6 +64,7 @@ class RanGraph:
     def document(self) -> dict[str, Any]:
         feeds, fetches, targets = (list(names) for names in self.request[1:])
         about = {"number": self.number, "is_training": self.is_training, "runs": self.n_runs, "steps": self.steps}
+        about["function"] = getattr(self.request.graph, FUNCTION, "")
         return {**about, "feeds": feeds, "fetches": fetches, "targets": targets, **self.counts.document()}
 
 

@@ -56,7 +56,7 @@ def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict
     request = Request(self.graph, tuple(feeds), tuple(t.name for t in fetch_list), tuple(op.name for op in target_list))
 
     def watched(url: str, tensors: Tensors) -> Any:
-        with _buffer(_watching(users, url, tensors)) as pointer:
+        with _buffer(watching(users, url, tensors)) as pointer:
             return _original["_do_run"](self, handle, target_list, fetch_list, feed_dict, pointer, run_metadata)
 
     def plain() -> Any:
@@ -65,7 +65,7 @@ def _do_run(self: Any, handle: Any, target_list: Any, fetch_list: Any, feed_dict
     return _recorders[0].step(request, plain, watched)
 
 
-def _watching(options: Any, url: str, tensors: Iterable[tuple[str, int]]) -> config_pb2.RunOptions:
+def watching(options: Any, url: str, tensors: Iterable[tuple[str, int]]) -> config_pb2.RunOptions:
     """The options of a run some of whose tensors, by node and output, are written below a folder."""
     copied = config_pb2.RunOptions()
     if options is not None:
@@ -104,7 +104,7 @@ def _make_callable_from_options(self: Any, callable_options: Any) -> Callable[..
             if url not in made:
                 options = config_pb2.CallableOptions()
                 options.CopyFrom(asked)
-                options.run_options.CopyFrom(_watching(asked.run_options, url, tensors))
+                options.run_options.CopyFrom(watching(asked.run_options, url, tensors))
                 made[url] = _original["_make_callable_from_options"](self, options)
             return made[url](*values, run_metadata=run_metadata)
 

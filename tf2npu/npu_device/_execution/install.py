@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from npu_device._execution import eager_operations, function_calls, run_summary
@@ -16,14 +16,22 @@ from npu_runtime.session.function_session import FunctionSession
 from npu_runtime.trace.timeline import recording
 
 _session: list[FunctionSession] = []
+_instead: list[Callable[[Mapping[str, Any]], None]] = []
 
 
-def install(options: Mapping[str, Any]) -> FunctionSession:
+def hand_options_to(take: Callable[[Mapping[str, Any]], None]) -> None:
+    """Let a tool have the options of the device that the script makes the default: the tool runs the functions."""
+    _instead[:] = [take]
+
+
+def install(options: Mapping[str, Any]) -> None:
     """Run functions on the device from now on.  options: as the session reads them; those of the first call count.
 
     Raises: TensorFlow's error for an option that is refused.
     """
-    if not _session:
+    if _instead:
+        _instead[0](options)
+    elif not _session:
         recording()  # begins here, where one is asked for
         prepare()
         session = _opened(options)
@@ -31,7 +39,6 @@ def install(options: Mapping[str, Any]) -> FunctionSession:
         function_calls.run_on(session)
         run_summary.begin(session)
         _session.append(session)
-    return _session[0]
 
 
 def _opened(options: Mapping[str, Any]) -> FunctionSession:

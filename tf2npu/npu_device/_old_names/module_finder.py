@@ -23,7 +23,7 @@ def _moved() -> dict[str, tuple[str, ...]]:
 
     Source: the trees of TensorFlow and Keras 2.4, 2.6 and 2.15.
     """
-    with (Path(__file__).parent / "table.csv").open(encoding="utf-8", newline="") as file:
+    with (Path(__file__).parent / "modules.csv").open(encoding="utf-8", newline="") as file:
         return {row["old"]: tuple(row["new"].split()) for row in csv.DictReader(file)}
 
 

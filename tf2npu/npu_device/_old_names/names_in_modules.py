@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+from collections import defaultdict
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -11,17 +14,22 @@ from npu_device._log import once
 from tensorflow.python.framework import ops
 
 _OF_KERAS = (
-    "activations", "backend", "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models", "optimizers",
-    "regularizers", "utils",
+    "activations", "applications", "applications.imagenet_utils", "backend", "callbacks", "constraints", "initializers", "layers",
+    "losses", "metrics", "models", "optimizers", "regularizers", "utils",
 )  # fmt: skip
-"""Modules of Keras that held its own code up to 2.6; in 2.15 they are packages of what is public.  Source: Keras 2.6 and 2.15."""
+"""Modules of Keras that held its own code up to 2.6; in 2.15 they hold what is public.  Source: Keras 2.6 and 2.15."""
+
+Find = Callable[[str], str]
+"""Gives the path of today of a name, "" for none."""
 
 
 def install() -> None:
     """Put the names back."""
     _give_keras_a_version()
     for name in _OF_KERAS:
-        _look_also_in(import_module(f"keras.{name}"), import_module(f"keras.src.{name}"))
+        _look_further(import_module(f"keras.{name}"), _in_module(import_module(f"keras.src.{name}")))
+    for module, names in _moved().items():
+        _look_further(import_module(module), lambda name, names=names: names.get(name, ""))
     if not hasattr(ops.Graph, "_last_id"):
         ops.Graph._last_id = property(ops.Graph.num_operations)  # the vendor's copies of get_seed make an operation's seed of it
 
@@ -39,17 +47,31 @@ def _give_keras_a_version() -> None:
             vars(public)["__version__"] = keras.__version__
 
 
-def _look_also_in(public: ModuleType, own: ModuleType) -> None:
-    """Find names of a module in another one where it lacks them."""
-    if not hasattr(public, "__getattr__"):
-        vars(public)["__getattr__"] = _finder(public.__name__, own)
-
-
-def _finder(public: str, own: ModuleType) -> Callable[[str], Any]:
-    def found(name: str) -> Any:
-        if name.startswith("__") or not hasattr(own, name):
-            raise AttributeError(f"module {public!r} has no attribute {name!r}")
-        once(f"{public}.{name} is gone since this script was written; here it works, today it is {own.__name__}.{name}")
-        return getattr(own, name)
-
+def _moved() -> dict[str, dict[str, str]]:
+    """The names that a module has lost, with their paths of today, by module.  Source: TensorFlow 2.6 and 2.15."""
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    with (Path(__file__).parent / "names.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            module, _, name = row["old"].rpartition(".")
+            found[module][name] = row["new"]
     return found
+
+
+def _in_module(own: ModuleType) -> Find:
+    return lambda name: f"{own.__name__}.{name}" if hasattr(own, name) else ""
+
+
+def _look_further(module: ModuleType, find: Find) -> None:
+    """Find names elsewhere that a module lacks; one that has a way of its own to make names keeps it."""
+    if hasattr(module, "__getattr__"):
+        return
+
+    def found(name: str) -> Any:
+        today = "" if name.startswith("__") else find(name)
+        if not today:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        once(f"{module.__name__}.{name} is gone since this script was written; here it works, today it is {today}")
+        place, _, last = today.rpartition(".")
+        return getattr(import_module(place), last)
+
+    vars(module)["__getattr__"] = found
