@@ -16,6 +16,8 @@ from npu_formats.files.whole_file import read_bounded
 from npu_runtime.config import RuntimeConfig
 
 OPTION = "fusion_switch_file"
+GROUP_UPDATES = "group_updates"
+"""A pass that the chip has nothing like: its updates are single operators."""
 PASSES: Mapping[str, tuple[str, ...]] = {
     "GraphFusion": (
         "forward_identities", "merge_reads", "merge_duplicates", "fuse_recurrent", "fuse_random_masks",
@@ -24,7 +26,7 @@ PASSES: Mapping[str, tuple[str, ...]] = {
     ),
     "UBFusion": (
         "fuse_bias_activation", "fuse_elementwise", "fuse_moment_updates", "fuse_optimizer_gradients", "fuse_optimizer_products",
-        "group_updates",
+        GROUP_UPDATES,
     ),
 }  # fmt: skip
 """Names of our passes by the part whose ALL means them: patterns of the graph, and what stays in a core's buffer."""

@@ -86,11 +86,12 @@ class Observers:
     """The observers of one session, in order, a method for each moment.
 
     computes: whether all of them want steps computed.  before: methods to call with a step that is about to run, none where
-    nobody looks at it.  choose: what tuning has chosen.
+    nobody looks at it.  choose: what tuning has chosen.  is_empty: whether there are none.
     """
 
     def __init__(self, observers: Iterable[SessionObserver] = ()) -> None:
         self._all = tuple(observers)
+        self.is_empty = not self._all
         self.computes = all(one.computes for one in self._all)
         self.around_step = _around(self._own(SessionObserver.around_step))
         self.around_compilation = _around(self._own(SessionObserver.around_compilation))

@@ -44,7 +44,7 @@ from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
 from npu_runtime.session.host_calls import HostCalls
 from npu_runtime.session.plan import Plan, Request, bytes_of_variables, note, open_spec, shape_of
-from npu_runtime.session.session_state import SessionState
+from npu_runtime.session.session_state import SessionState, for_observers
 from npu_runtime.trace.run_log import ProgramRecord
 
 LOOP_VARIABLE = "npu_runconfig/iterations_per_loop"
@@ -171,7 +171,8 @@ class ObservedSession:
     def reconfigure(self, config: RuntimeConfig) -> None:
         """Compile every later run for other precision and fusions on the same chip; what was imported, and variables, stay."""
         with self._state.lock:
-            self._state.config, _ = with_fusion_switches(config)
+            switched, _ = with_fusion_switches(config)
+            self._state.config = for_observers(switched, self._state.observers)
             self._state.policy = load_policy(config, self._state.chip)
             self._plans.clear()
 

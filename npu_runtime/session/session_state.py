@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any
 
 from npu_formats.device.chip import Chip
-from npu_runtime.analysis.fusion_switches import with_fusion_switches
+from npu_runtime.analysis.fusion_switches import GROUP_UPDATES, with_fusion_switches
 from npu_runtime.analysis.precision_policy import PrecisionPolicy, load_policy
 from npu_runtime.config import ORIGIN, RuntimeConfig, chip_of
 from npu_runtime.device import float_status
@@ -30,6 +30,11 @@ _RUN_LOG.overflows, _RUN_LOG.reshaped = float_status.overflows, reshaped
 def run_log() -> RunLog:
     """The log of what ran where, for every device session of this process."""
     return _RUN_LOG
+
+
+def for_observers(config: RuntimeConfig, observers: Observers) -> RuntimeConfig:
+    """The settings without a pass that the chip has nothing like, where somebody looks at the operators."""
+    return config if observers.is_empty else replace(config, switched_off=config.switched_off | {GROUP_UPDATES})
 
 
 @dataclass(eq=False)
@@ -59,8 +64,9 @@ class SessionState:
         chip = chip_of(config.soc)
         policy = load_policy(config, chip)
         limits, notes = stream_limits(str(config.parameters.get("stream_max_parallel_num") or ""))
-        observers, notes_of_observers = make_observers(config, chip)
-        made = cls(config, chip, policy, limits, Observers(observers), _RUN_LOG.open_session(place))
+        found, notes_of_observers = make_observers(config, chip)
+        observers = Observers(found)
+        made = cls(for_observers(config, observers), chip, policy, limits, observers, _RUN_LOG.open_session(place))
         made.record.precision = "" if policy.is_origin else policy.mode
         made.record.notes = policy.notes + notes + notes_of_observers + fusion_notes
         made._describe_chip()

@@ -21,15 +21,15 @@ _HOROVOD = Config(dialect="tf2", distributed="horovod")
 _HEAD = "import tensorflow as tf\nimport horovod.tensorflow as hvd\n"
 _OPENED = "import tensorflow as tf\nimport npu_device as npu\nnpu.open().as_default()\n"
 _CALLBACK = "NPUBroadcastGlobalVariablesCallback"
-_CALLED = tuple(
-    f"{package}{name}"
-    for package in PACKAGES
-    for name in (
-        "init", "shutdown", "rank", "size", "local_rank", "local_size", "broadcast_variables", "allreduce",
-        "DistributedOptimizer", "DistributedGradientTape", "callbacks.BroadcastGlobalVariablesCallback",
-        "callbacks.MetricAverageCallback",
-    )
+_OF_BOTH = (
+    "init", "shutdown", "rank", "size", "local_rank", "local_size", "broadcast_variables", "allreduce", "DistributedOptimizer",
 )  # fmt: skip
+_CALLED = (
+    *(f"{package}{name}" for package in PACKAGES for name in _OF_BOTH),
+    "horovod.tensorflow.DistributedGradientTape",
+    "horovod.tensorflow.keras.callbacks.BroadcastGlobalVariablesCallback",
+    "horovod.tensorflow.keras.callbacks.MetricAverageCallback",
+)
 
 
 @rule(
