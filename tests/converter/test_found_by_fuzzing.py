@@ -277,6 +277,11 @@ PROGRAMS = {
         TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n\x0c    m.fit(x)\n \x0c    # c\n    m.predict(x)\n",
         Config(),
     ),
+    "crash: the one import at the top of a module stands below a function that imports, too": (
+        "def f(a):\n    import tensorflow.compat.v1 as tf\n    with tf.GradientTape() as t:\n        b = a\n    return t\n"
+        "if condition:\n    import tensorflow.compat.v1 as tf\n    s = tf.ones(1)\nif __name__ == '__main__':\n    f(s)\n",
+        Config(),
+    ),
     "crash: a backslash alone at the left inside the entry guard": (
         TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n    m.fit(x)\n\\\n    m.fit(y)\n\x0c\\\n    m.fit(z)\n",
         Config(),

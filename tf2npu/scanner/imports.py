@@ -184,8 +184,9 @@ def _offset(script: Script, anchor: cst.CSTNode | None, is_behind: bool) -> int:
     start, end = script.tree.span(anchor)
     if not is_behind:
         return script.lines.line_start(start)
-    line_end = script.lines.line_end(end)
-    return min(line_end + len(script.newline_at(end)), len(script.text))
+    last = start + len(script.text[start:end].rstrip())  # a block ends where the next statement begins
+    line_end = script.lines.line_end(last)
+    return min(line_end + len(script.newline_at(last)), len(script.text))
 
 
 def _insert_within(script: Script, anchor: cst.SimpleStatementLine, lines: list[str]) -> Change:
