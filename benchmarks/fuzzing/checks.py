@@ -50,12 +50,13 @@ def settings(rng: random.Random) -> Config:
         unsafe_fixes=rng.random() < 0.3,
         import_style=rng.choice(("explicit", "explicit", "explicit", "star")),
         target=Target(adapter=rng.choice(("current", "current", "2021"))),
+        dialect=rng.choice(("auto", "auto", "auto", "tf1", "tf2", "tf2-compat")),
     )
 
 
 def mode_of(config: Config) -> str:
     """A conversion's mode as one word."""
-    return f"{config.distributed}/{config.target.adapter}{'/unsafe' if config.unsafe_fixes else ''}"
+    return f"{config.dialect}/{config.distributed}/{config.target.adapter}{'/unsafe' if config.unsafe_fixes else ''}"
 
 
 def look(data: bytes, config: Config) -> Looked:

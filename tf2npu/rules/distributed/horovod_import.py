@@ -13,6 +13,7 @@ from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY, short_name
 from tf2npu.rules.facts.removal_conditions import only_without
+from tf2npu.rules.facts.replaced_statement import write_instead
 from tf2npu.rules.facts.script_kinds import is_eager
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.scopes import Scope
@@ -121,7 +122,7 @@ def _take_out(site: Site, aliases: list[tuple[Any, str]]) -> None:
         return site.manual(_STAYS.format(", ".join(borrowers) or "its name in a try or an if"))
     else:
         uses = [use for use in uses if use not in tests]
-        _write_instead(site, " = ".join([*(local for _, local in aliases), "True"]), _ALWAYS_THERE)
+        write_instead(site, site.node, " = ".join([*(local for _, local in aliases), "True"]), _ALWAYS_THERE)
         if is_flag:
             site.fixed("Horovod is no longer used; its name stays as a flag for the code that asks whether it is there.")
         else:
@@ -204,24 +205,6 @@ def _references(site: Site, names: set[str]) -> list[tuple[Any, Scope]]:
     return found
 
 
-def _write_instead(site: Site, new: str, note: str = "") -> None:
-    """`new` in the place of a small statement, with its comments; what follows on its line stays, and no comment hides it.
-
-    note: a comment of ours, where there is room for it.
-    """
-    script = site.script
-    start, end = script.tree.span(site.node)
-    comments = script.comments(start, end)
-    end = start + len(script.text[start:end].rstrip("; \t"))
-    if not script.text[end : script.lines.line_end(end)].strip():
-        new = "  ".join([new, *(comments or ([note] if note else []))])
-    elif comments:
-        head, _, last = new.rpartition(" ")
-        lines = "".join(f"  {comment}{script.newline_at(start)}" for comment in comments)
-        new = f"{head} ({'None' if last == 'pass' else last}{lines})".lstrip()
-    site.replace_range(start, end, new)
-
-
 def _remove_aliases(site: Site, removed: list[Any]) -> None:
     node = site.node
     kept = [] if None in removed else [alias for alias in node.names if alias not in removed]
@@ -231,7 +214,7 @@ def _remove_aliases(site: Site, removed: list[Any]) -> None:
         site.replace_range(start, end, ", ".join(_alias_text(site, alias) for alias in kept))
         return
     if not site.delete_statement(node):
-        _write_instead(site, "pass")
+        write_instead(site, site.node, "pass")
 
 
 def _alias_text(site: Site, alias: Any) -> str:

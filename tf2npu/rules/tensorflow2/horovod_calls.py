@@ -11,6 +11,7 @@ from tf2npu.findings import Level
 from tf2npu.frameworks.tensorflow2.framework import ALIAS
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.removal_conditions import only_without
+from tf2npu.rules.facts.replaced_statement import write_instead
 from tf2npu.rules.facts.training.horovod_plan import PACKAGES, HorovodPlan, horovod_plan
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
@@ -95,7 +96,7 @@ def _take_out(call: Call) -> None:
         call.fixed("Taken out: metrics are those of each rank, and nothing here decides by them.")
         return
     if not call.delete_statement(parent):
-        call.replace(parent, "pass")
+        write_instead(call, parent, "pass")
     call.fixed("Taken out: npu_device joins the job when it is opened.")
 
 
@@ -117,7 +118,7 @@ def _average(call: Call, plan: HorovodPlan) -> None:
     """Average what a tape gives in the place of wrapping the tape."""
     statement: Any = call.script.walked.parents.get(id(call.node))
     if not call.delete_statement(statement):
-        call.replace(statement, "pass")
+        write_instead(call, statement, "pass")
     for gradient in plan.tapes[id(call.node)]:
         call.wrap_in_call(gradient, f"{call.need(ALIAS)}.distribute.all_reduce")
     call.fixed("Gradients are averaged over the ranks.")
@@ -158,7 +159,7 @@ def horovod_import_of_2(site: Site) -> None:
     plan = horovod_plan(script)
     if script.config.distributed == "horovod" and plan.is_whole:
         if not site.delete_statement(site.node):
-            site.replace(site.node, "pass")
+            write_instead(site, site.node, "pass")
         site.fixed("Taken out: what this import gives is no longer used.")
         only_without(site, plan.uses, Level.MANUAL, _LEFT.format)
     elif not plan.reasons:

@@ -31,4 +31,4 @@ def old_learning_rate(call: Call) -> None:
     if "lr" not in keywords or "learning_rate" in keywords or call.positional_args:
         return
     call.replace(keywords["lr"], "learning_rate")
-    call.fixed("Keras takes the rate by this name: under TensorFlow 2.15 it would ignore lr.")
+    call.fixed("lr is written learning_rate: under TensorFlow 2.15 Keras would ignore lr.")
