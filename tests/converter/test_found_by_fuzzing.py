@@ -277,6 +277,12 @@ PROGRAMS = {
         TF1 + "m = tf.keras.Sequential()\nif __name__ == '__main__':\n\x0c    m.fit(x)\n \x0c    # c\n    m.predict(x)\n",
         Config(),
     ),
+    "comments: in a test that holds nothing but a setting of GPUs": (
+        "import tensorflow as tf\ntf.config.list_physical_devices('GPU')\ndef f(gpus):\n    if gpus:  # all of them\n"
+        "        # they share\n        tf.config.experimental.set_memory_growth(gpus[0], True)  # at first\n"
+        "if gpus:  # why\n    tf.config.experimental.set_memory_growth(gpus[0], True)\nf(1)\n",
+        Config(),
+    ),
     "crash: the one import at the top of a module stands below a function that imports, too": (
         "def f(a):\n    import tensorflow.compat.v1 as tf\n    with tf.GradientTape() as t:\n        b = a\n    return t\n"
         "if condition:\n    import tensorflow.compat.v1 as tf\n    s = tf.ones(1)\nif __name__ == '__main__':\n    f(s)\n",

@@ -144,12 +144,16 @@ def _take_out(call: Call, expression: cst.Expr) -> None:
     end = first + len(script.text[first:end].rstrip())  # a block in one line ends behind its line
     block: Any = script.walked.parents.get(id(widest))
     siblings = list(getattr(block, "body", ()))
+    line_start, newline = script.lines.line_start(first), script.newline_at(first)
+    indent = script.text[line_start:first]
     if widest is siblings[0] and not isinstance(block, cst.Module) and all(id(one) in goes for one in siblings):
-        call.replace_range(first, end, "pass")
+        comments = "".join(f"{comment}{newline}{indent}" for comment in script.comments(first, end))
+        call.replace_range(first, end, f"{comments}pass")
         return
     line_end = script.lines.line_end(end)
-    newline = len(script.newline_at(end)) if line_end < len(script.text) else 0
-    call.replace_range(script.lines.line_start(first), line_end + newline, "")
+    comments = "".join(f"{indent}{comment}{newline}" for comment in script.comments(first, line_end))
+    behind = len(script.newline_at(end)) if line_end < len(script.text) else 0
+    call.replace_range(line_start, line_end + behind, comments)
 
 
 @fact
