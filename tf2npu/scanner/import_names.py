@@ -1,4 +1,4 @@
-"""The dotted names that import statements ask for."""
+"""The dotted names that import statements ask for, and the names that they bind."""
 
 from __future__ import annotations
 
@@ -19,3 +19,10 @@ def asked_modules(node: cst.Import | cst.ImportFrom) -> list[tuple[int, str]]:
     level, module = len(node.relative), dotted_name(node.module) if node.module is not None else ""
     names = [] if isinstance(node.names, cst.ImportStar) else [dotted_name(alias.name) for alias in node.names]
     return [(level, module), *((level, f"{module}.{name}" if module else name) for name in names)]
+
+
+def bound_name(alias: cst.ImportAlias) -> str:
+    """The name that an alias of an import statement binds."""
+    if alias.asname is not None:
+        return dotted_name(alias.asname.name)
+    return dotted_name(alias.name).partition(".")[0]

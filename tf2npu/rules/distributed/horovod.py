@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Level
+from tf2npu.frameworks.horovod.names import names_of, short_name
 from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.tf_distribute import RANKS_AGREE
@@ -21,7 +22,6 @@ from tf2npu.scanner.sites import Call, Site, parameter_of
 from tf2npu.scanner.tree_walk import dotted_name
 
 HVD = Config(distributed="horovod")
-_MODULES = ("horovod.tensorflow", "horovod.tensorflow.keras")
 KERAS = "horovod.tensorflow.keras."
 SOURCE = "npu_bridge.npu_init and hccl.manage.api; horovod.tensorflow 0.19"
 WHY = "Horovod's collectives run on GPUs; those of the NPU are reached through npu_bridge."
@@ -45,11 +45,6 @@ _POSITIONS = {
 _HARMLESS = ("name", "use_locking", "device_dense", "device_sparse", "device")
 
 
-def names_of(*names: str) -> tuple[str, ...]:
-    """Qualified names of Horovod APIs in each module that has them."""
-    return tuple(f"{module}.{name}" for module in _MODULES for name in names)
-
-
 def is_on(site: Site) -> bool:
     """Whether Horovod is to be converted; in a program without a graph nothing of it can be."""
     return site.script.config.distributed == "horovod" and not is_eager(site.script)
@@ -67,14 +62,6 @@ def is_told_by_use(site: Site) -> bool:
         star.target for star in site.scope.module.stars if star.level or root_of(star.target) not in ("npu_bridge", "tensorflow")
     ]
     return all(binding.kind in ("param", "other") for binding in bindings) and bool(bindings or not stars)
-
-
-def short_name(name: str) -> str | None:
-    """Name of a Horovod API below its module, or None for another name."""
-    for module in reversed(_MODULES):
-        if name.startswith(module + "."):
-            return name[len(module) + 1 :]
-    return None
 
 
 @rule(

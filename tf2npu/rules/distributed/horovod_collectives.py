@@ -5,10 +5,11 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.config import Config
+from tf2npu.frameworks.horovod.names import names_of, short_name
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.distributed.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, names_of, report_removed, short_name
+from tf2npu.rules.distributed.horovod import HVD, KERAS, SOURCE, WHY, is_on, is_told_by_use, report_removed
 from tf2npu.scanner.sites import Call, Site
 
 # What does at once what the functions for Keras do, which run their op themselves.

@@ -8,13 +8,14 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.findings import Level
-from tf2npu.frameworks.horovod.names import is_horovod
+from tf2npu.frameworks.horovod.names import is_horovod, short_name
 from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY, short_name
+from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.replaced_statement import write_instead
 from tf2npu.rules.facts.script_kinds import is_eager
+from tf2npu.scanner.import_names import bound_name
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Site
@@ -154,7 +155,7 @@ def _horovod_aliases(node: Any) -> list[tuple[Any, str]]:
         chosen = [alias for alias in node.names if is_horovod(f"{module}.{dotted_name(alias.name)}")]
     else:
         chosen = [alias for alias in node.names if is_horovod(dotted_name(alias.name))]
-    return [(alias, _local(alias)) for alias in chosen]
+    return [(alias, bound_name(alias)) for alias in chosen]
 
 
 def _names_of_project(node: Any) -> set[str]:
@@ -164,12 +165,7 @@ def _names_of_project(node: Any) -> set[str]:
     if isinstance(node, cst.ImportFrom) and not node.relative and is_framework(dotted_name(node.module)):
         return set()
     own = [a for a in node.names if isinstance(node, cst.ImportFrom) or not is_framework(dotted_name(a.name))]
-    return {_local(alias) for alias in own}
-
-
-def _local(alias: Any) -> str:
-    """The name that an alias of an import statement binds."""
-    return str(alias.asname.name.value) if alias.asname else root_of(dotted_name(alias.name))
+    return {bound_name(alias) for alias in own}
 
 
 def _is_guarded(site: Site) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.findings import Level
+from tf2npu.frameworks.horovod.names import names_of
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.distributed.horovod import HVD, SOURCE, WHY, is_on, names_of
+from tf2npu.rules.distributed.horovod import HVD, SOURCE, WHY, is_on
 from tf2npu.rules.facts.removal_conditions import only_without, target_names, uses_of_targets
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name

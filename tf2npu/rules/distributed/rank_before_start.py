@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from tf2npu.frameworks.horovod.names import names_of
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.distributed.horovod import HVD, is_on, names_of
+from tf2npu.rules.distributed.horovod import HVD, is_on
 from tf2npu.rules.facts.load_time import is_guarded_start, runs_when_loaded, start_when_loaded, starts_when_loaded
 from tf2npu.scanner.sites import Call
 

@@ -8,11 +8,12 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.findings import Level
+from tf2npu.frameworks.horovod.names import names_of
 from tf2npu.frameworks.tensorflow2.framework import ALIAS
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.replaced_statement import write_instead
-from tf2npu.rules.facts.training.horovod_plan import PACKAGES, HorovodPlan, horovod_plan
+from tf2npu.rules.facts.training.horovod_plan import HorovodPlan, horovod_plan
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.script import Script
@@ -26,7 +27,7 @@ _OF_BOTH = (
     "init", "shutdown", "rank", "size", "local_rank", "local_size", "broadcast_variables", "allreduce", "DistributedOptimizer",
 )  # fmt: skip
 _CALLED = (
-    *(f"{package}{name}" for package in PACKAGES for name in _OF_BOTH),
+    *names_of(*_OF_BOTH),
     "horovod.tensorflow.DistributedGradientTape",
     "horovod.tensorflow.keras.callbacks.BroadcastGlobalVariablesCallback",
     "horovod.tensorflow.keras.callbacks.MetricAverageCallback",

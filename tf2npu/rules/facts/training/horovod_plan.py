@@ -8,9 +8,9 @@ from typing import Any
 
 import libcst as cst
 
-from tf2npu.frameworks.horovod.names import is_horovod
+from tf2npu.frameworks.horovod.names import is_horovod, short_name
 from tf2npu.frameworks.horovod.project import horovod_in
-from tf2npu.scanner.import_names import imported_modules
+from tf2npu.scanner.import_names import bound_name, imported_modules
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -19,7 +19,6 @@ from tf2npu.scanner.tree_walk import dotted_name
 
 RULE = "NPU816"
 """The id of the rule that carries the plan out."""
-PACKAGES = ("horovod.tensorflow.", "horovod.tensorflow.keras.")
 _VALUES = {"rank": "worker_id", "size": "workers_num"}
 """Functions without arguments, and the attributes of the device's handle that have their values."""
 _OF_SERVER = {"local_rank": "get_local_rank_id", "local_size": "get_local_rank_size"}
@@ -72,11 +71,6 @@ def horovod_plan(script: Script) -> HorovodPlan:
     return plan
 
 
-def short_name(name: str) -> str:
-    """A name of Horovod without its package; empty for another name."""
-    return next((name.removeprefix(package) for package in reversed(PACKAGES) if name.startswith(package)), "")
-
-
 def _imports(script: Script) -> Iterator[tuple[Any, Scope]]:
     for node, scope in script.walked.imports:
         if any(is_horovod(module) for module in imported_modules(node)):
@@ -86,7 +80,7 @@ def _imports(script: Script) -> Iterator[tuple[Any, Scope]]:
 def _bound(node: Any) -> Iterator[str]:
     """The names that an import of Horovod binds."""
     for alias in () if isinstance(node.names, cst.ImportStar) else node.names:
-        yield alias.asname.name.value if alias.asname else dotted_name(alias.name).partition(".")[0]
+        yield bound_name(alias)
 
 
 class _Planner:
@@ -120,7 +114,7 @@ class _Planner:
         call = script.walked.parents.get(id(node))
         if not isinstance(call, cst.Call) or call.func is not node:
             return self._refuse(node, scope, _HANDED_ON)
-        name = short_name(script.name_of(node, scope) or "")
+        name = short_name(script.name_of(node, scope) or "") or ""
         if script.is_switched_off(RULE, call):
             return self._refuse(node, scope, _KEPT)
         if not self._call(Call(script, "", call, scope, name), name):
