@@ -1,0 +1,33 @@
+"""The vendor's package `torch_npu` on a machine without an NPU: PyTorch with simulated devices npu:0 to npu:7.
+
+Numbers are those of PyTorch's CPU kernels; interface, limits, memory and time are the device's.
+"""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from ._device import backend
+
+if not backend.is_possible():
+    raise ImportError(
+        f"the simulated NPU needs a PyTorch whose accelerators can be written in Python; this is {torch.__version__}: "
+        'install tf2npu with its extra, pip install "tf2npu[torch]"'
+    )
+
+from . import npu
+
+backend.install(npu)
+torch.npu = npu
+
+from . import contrib  # noqa: E402, F401
+
+__version__ = f"{torch.__version__.partition('+')[0]}+tf2npu"
+
+
+def _autoload() -> None:
+    """PyTorch calls this at the end of `import torch`. Source: the vendor's environment variable TORCH_TRANSFER_TO_NPU."""
+    if os.environ.get("TORCH_TRANSFER_TO_NPU") == "1":
+        from .contrib import transfer_to_npu  # noqa: F401

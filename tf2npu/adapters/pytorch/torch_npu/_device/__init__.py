@@ -1,0 +1,1 @@
+"""The simulated device below PyTorch: tensors, operators, copies, memory."""

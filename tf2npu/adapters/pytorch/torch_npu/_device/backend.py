@@ -1,0 +1,41 @@
+"""The simulated device as PyTorch's accelerator `npu`."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import torch
+
+from . import attention, autocast, chip, dispatch, factories, numbering, recurrent, replaced, serialization, transfers
+
+NAME = "npu"
+
+
+class _Hook(torch._C._acc.PrivateUse1Hooks):
+    def is_available(self) -> bool:
+        return True
+
+    def has_primary_context(self, device: int) -> bool:
+        return True
+
+    def is_built(self) -> bool:
+        return True
+
+
+def install(module: ModuleType) -> None:
+    """Make PyTorch know the device.  module: what becomes torch.npu."""
+    from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+    sys.modules["torch.npu"] = module
+    _setup_privateuseone_for_python_backend(NAME, backend_module=module, hook=_Hook())
+    numbering.name_devices()
+    for part in (chip, dispatch, transfers, serialization, factories, attention, autocast, recurrent, replaced):
+        part.install()
+
+
+def is_possible() -> bool:
+    """Whether this PyTorch can have an accelerator that is written in Python."""
+    from torch.utils import backend_registration
+
+    return hasattr(backend_registration, "_setup_privateuseone_for_python_backend")

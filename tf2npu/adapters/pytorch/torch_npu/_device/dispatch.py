@@ -1,0 +1,172 @@
+"""Operators of the simulated device: the CPU's kernels on the hosts' tensors, with the checks that a device makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import numbering
+from .aliases import Aliases, aliases_of
+from .memory import POOLS
+from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
+
+_aten = torch.ops.aten
+_CPU = torch.device("cpu")
+_Tensor, _device = torch.Tensor, torch.device
+
+COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
+"""Operators between devices."""
+
+_HOST_ARGUMENTS = frozenset(
+    (_aten._pack_padded_sequence.default, _aten._pad_packed_sequence.default, _aten.index.Tensor, _aten.index_put_.default,
+     _aten.index_put.default, _aten._index_put_impl_.default, _aten._unsafe_index.Tensor, _aten._unsafe_index_put.default)
+)  # fmt: skip
+"""Operators that take indices or lengths of the host for tensors of a device."""
+
+_LABELLED = frozenset(
+    (_aten.nll_loss_forward.default, _aten.nll_loss_backward.default, _aten.nll_loss2d_forward.default,
+     _aten.nll_loss2d_backward.default)
+)  # fmt: skip
+"""Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
+
+OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
+"""What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
+
+ON_WRAPPERS: dict[Any, Callable[..., Any]] = {}
+"""Operators that are asked about the wrapper itself."""
+
+
+class _Unwrapped:
+    """Arguments of one operator as tensors of the host."""
+
+    __slots__ = ("host", "index", "operator")
+
+    def __init__(self, operator: Any) -> None:
+        self.operator = operator
+        self.index = -1
+        self.host: _Tensor | None = None
+
+    def argument(self, value: Any) -> Any:
+        if isinstance(value, NpuTensor):
+            if self.index < 0:
+                self.index = value.index
+            elif self.index != value.index and self.operator not in COPIES:
+                raise RuntimeError(_two_devices(self.index, f"npu:{value.index}"))
+            return value.host
+        if isinstance(value, _Tensor):
+            if value.dim():
+                self.host = value
+            return value
+        if isinstance(value, _device):
+            return _CPU if value.type == "npu" else value
+        if isinstance(value, (list, tuple)) and value and isinstance(value[0], (_Tensor, type(None))):
+            return [self.argument(part) for part in value]
+        return value
+
+    def check(self) -> None:
+        """Raises: RuntimeError where a tensor of the host meets one of a device."""
+        if self.host is None or self.index < 0 or self.operator in COPIES or self.operator in _HOST_ARGUMENTS:
+            return
+        if self.host.device.type == "meta":
+            raise RuntimeError(
+                f"{self.operator} got a tensor of the device meta, which has no numbers, beside one of npu:{self.index}: "
+                "move the model by to_empty(device='npu'), or make its gradient flow through .to() and not through copy_()"
+            )
+        raise RuntimeError(_two_devices(self.index, "cpu"))
+
+
+def _two_devices(first: int, other: str) -> str:
+    return f"Expected all tensors to be on the same device, but found at least two devices, npu:{first} and {other}!"
+
+
+def _is_copied_shallowly(one: _Tensor, other: _Tensor) -> bool:
+    return isinstance(one, NpuTensor) and isinstance(other, NpuTensor)
+
+
+ON_WRAPPERS[_aten._has_compatible_shallow_copy_type.default] = _is_copied_shallowly
+
+
+def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """Carry out an operator of which an argument, or the device that it names, is of the simulated device.
+
+    Raises: RuntimeError for tensors of two devices, torch.OutOfMemoryError; what the CPU's kernel raises.
+    """
+    if operator in ON_WRAPPERS:
+        return ON_WRAPPERS[operator](*args, **kwargs)
+    seen = _Unwrapped(operator)
+    own = [seen.argument(value) for value in args]
+    own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}
+    seen.check()
+    if operator in _LABELLED:
+        own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
+    index = seen.index if seen.index >= 0 else numbering.current_device()
+    out = operator(*own, **own_keywords)
+    if operator in COPIES:
+        result = _copied(operator, args, kwargs, out, index)
+    else:
+        result = _wrapped(out, aliases_of(operator), args, kwargs, index)
+    if OBSERVERS:
+        tell(operator, args, kwargs, result, index)
+    return result
+
+
+def tell(operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
+    """Tell the observers of an operator.  operator: PyTorch's, or a text for what it has none for.  index: of the device."""
+    for observer in OBSERVERS:
+        observer(operator, args, kwargs, result, index)
+
+
+def _copied(operator: Any, args: tuple, kwargs: dict[str, Any], out: Any, index: int) -> Any:
+    if operator is not _aten._to_copy.default:
+        return args[0]
+    wanted = kwargs.get("device")
+    if wanted is None:
+        return NpuTensor(out, index)
+    if wanted.type == "meta" and isinstance(args[0], NpuTensor):
+        return NpuTensor(args[0].host.to(dtype=out.dtype, copy=True), index)  # C++ asked for a copy on the tensor's own device
+    return NpuTensor(out, numbering.index_of(wanted)) if wanted.type == "npu" else out
+
+
+def _wrapped(out: Any, aliases: Aliases, args: tuple, kwargs: dict[str, Any], index: int) -> Any:
+    if aliases.written:
+        results = [args[at] if at < len(args) else kwargs[name] for at, name in aliases.written]
+        for result, made in zip(results, (out,) if isinstance(out, _Tensor) else out, strict=False):
+            _follow_size(result, made)
+        return results[0] if len(results) == 1 else tuple(results)
+    base = args[aliases.viewed] if 0 <= aliases.viewed < len(args) else None
+    allocation = base.allocation if isinstance(base, NpuTensor) else None
+    if isinstance(out, _Tensor):
+        if allocation is not None and not aliases.is_certain and not _share_storage(out, base.host):
+            allocation = None
+        return NpuTensor(out, index, allocation)
+    if isinstance(out, (tuple, list)):
+        return type(out)(NpuTensor(part, index, allocation) if isinstance(part, _Tensor) else part for part in out)
+    return out
+
+
+def _share_storage(one: _Tensor, other: _Tensor) -> bool:
+    return one.untyped_storage()._cdata == other.untyped_storage()._cdata
+
+
+def _follow_size(result: Any, made: Any) -> None:
+    """Bring a tensor that was written up to date with its host's, which may have another size and storage now."""
+    if not isinstance(result, NpuTensor) or (result.shape == made.shape and result.stride() == made.stride()):
+        return
+    size = bytes_of(made)
+    if size != result.allocation.size:
+        result.allocation.resize(size)
+    replace(result, result.host, result.allocation)
+
+
+def room_for(index: int, size: int) -> None:
+    """Ask for memory before the host's is taken.  size: bytes.  Raises: torch.OutOfMemoryError."""
+    pool = POOLS[index]
+    if pool.limit is not None and pool.live + size > pool.limit:
+        pool.take(size)
+
+
+def install() -> None:
+    """Let tensors carry out their operators here."""
+    BEHAVIOUR.run_operator = run_operator

@@ -1,0 +1,67 @@
+"""Functions of PyTorch's own that ask C++ for what only Python knows of the simulated devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import numbering
+from .tensor import NpuTensor
+
+_Generator = torch.Generator
+
+
+class _GeneratorMeta(type(_Generator)):  # type: ignore[misc]
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, _Generator)
+
+
+class Generator(_Generator, metaclass=_GeneratorMeta):
+    """torch.Generator, also of the device npu: its numbers are drawn by the host's generator of the same seed."""
+
+    def __new__(cls, device: Any = "cpu") -> Any:
+        wanted = torch.device(device)
+        return _Generator("cpu") if wanted.type == "npu" and numbering.index_of(wanted) >= 0 else _Generator(device)
+
+
+def _pinned(self: torch.Tensor, device: Any = None) -> torch.Tensor:
+    """A pinned copy: memory of this machine, which no device reads by itself, so that pinning it changes nothing."""
+    return self.clone() if not isinstance(self, NpuTensor) else self.pin_memory()
+
+
+class _NoDataParallel(torch.nn.Module):
+    """Stands for torch.nn.DataParallel, which the device has on no chip (the vendor's list of interfaces for 2.13)."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(
+            "torch.nn.DataParallel is not supported on the NPU: use torch.nn.parallel.DistributedDataParallel, a process a device"
+        )
+
+
+def _no_data_parallel(*args: Any, **kwargs: Any) -> Any:
+    return _NoDataParallel(*args, **kwargs)
+
+
+def install() -> None:
+    """Put them in their places."""
+    torch.Generator = Generator
+    torch.nn.DataParallel = torch.nn.parallel.DataParallel = _NoDataParallel
+    torch.nn.parallel.data_parallel = _no_data_parallel
+    torch.Tensor.pin_memory = _pinned
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    for name, function in _accelerator().items():
+        setattr(torch.accelerator, name, function)
+
+
+def _accelerator() -> dict[str, Any]:
+    """torch.accelerator, whose C++ side knows one device."""
+    return {
+        "device_count": numbering.device_count,
+        "current_device_index": numbering.current_device,
+        "current_device_idx": numbering.current_device,
+        "set_device_index": numbering.set_device,
+        "set_device_idx": numbering.set_device,
+        "device_index": numbering.DeviceContext,
+        "synchronize": lambda device=None: None,
+    }

@@ -1,0 +1,78 @@
+"""Checkpoints and copies of tensors: files that PyTorch reads on any machine, and files that it wrote anywhere."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import torch
+
+from . import numbering
+from .tensor import BEHAVIOUR, NpuTensor
+
+_rebuild_from_host = torch._utils._rebuild_device_tensor_from_cpu_tensor
+_rebuild_of_torch = torch._utils._rebuild_tensor
+
+
+def deep_copy(source: NpuTensor, memo: dict[int, Any]) -> torch.Tensor:
+    """`copy.deepcopy` of a tensor.  Raises: RuntimeError for one that is no leaf, in PyTorch's words."""
+    if id(source) in memo:
+        return memo[id(source)]
+    if not source.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+            "Use .detach() or clone the tensor"
+        )
+    made: torch.Tensor = NpuTensor(source.host.detach().clone(), source.index)
+    if isinstance(source, torch.nn.Parameter):
+        made = torch.nn.Parameter(made, source.requires_grad)
+    else:
+        made.requires_grad_(source.requires_grad)
+    if source.grad is not None:
+        made.grad = deep_copy(source.grad, memo)
+    memo[id(source)] = made
+    return made
+
+
+def reduced(source: NpuTensor) -> tuple:
+    """What pickle keeps of a tensor: functions of PyTorch's own alone, so that the file is read where this package is not."""
+    args = (source.host.detach(), source.dtype, str(source.device), False)
+    plain = (_rebuild_from_host, args)
+    if not isinstance(source, torch.nn.Parameter):
+        return _rebuild_from_host, (*args[:3], source.requires_grad)
+    return torch._utils._rebuild_parameter, (_Reduced(plain), source.requires_grad, OrderedDict())
+
+
+class _Reduced:
+    """Something that pickle writes as the call of a function."""
+
+    def __init__(self, call: tuple) -> None:
+        self.call = call
+
+    def __reduce__(self) -> tuple:
+        return self.call
+
+
+def _tag(storage: Any) -> None:
+    return None
+
+
+def _restore(storage: Any, location: str) -> Any:
+    """Marks the storage of a file that is to come to a simulated device.  Raises: RuntimeError for a location of another kind."""
+    if not location.startswith("npu"):
+        return None
+    storage.npu_index = numbering.index_of(location)
+    return storage
+
+
+def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any) -> torch.Tensor:
+    made = _rebuild_of_torch(storage, offset, size, stride)
+    index = getattr(storage._untyped_storage, "npu_index", None)
+    return made if index is None else NpuTensor(made, index)
+
+
+def install() -> None:
+    """Register with PyTorch how files come to the devices.  5: before its own handlers of the host's and CUDA's storages."""
+    torch.serialization.register_package(5, _tag, _restore)
+    torch._utils._rebuild_tensor = _rebuild_tensor
+    BEHAVIOUR.deep_copy, BEHAVIOUR.reduced = deep_copy, reduced

@@ -1,0 +1,77 @@
+"""Tensors from device to device, with their gradients on the way back.
+
+C++ knows every simulated device as `meta`, so that its own `to` would neither move between two of them nor bring a gradient back
+to the right one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from . import dispatch, numbering
+from .tensor import BEHAVIOUR, NpuTensor
+
+HOST_TO_DEVICE = "host to device"
+DEVICE_TO_HOST = "device to host"
+DEVICE_TO_DEVICE = "device to device"
+"""What observers are told of copies, in place of an operator."""
+
+
+class _ToDevice(torch.autograd.Function):
+    """From one simulated device to another."""
+
+    @staticmethod
+    def forward(ctx: Any, source: NpuTensor, target: int) -> torch.Tensor:
+        ctx.source = source.index
+        result = NpuTensor(source.host.detach().clone(), target)
+        dispatch.tell(DEVICE_TO_DEVICE, (source,), {}, result, target)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> tuple[torch.Tensor, None]:
+        return NpuTensor(gradient.host.detach().clone(), ctx.source), None
+
+
+class _ToHost(torch.autograd.Function):
+    """From a simulated device to the host."""
+
+    @staticmethod
+    def forward(ctx: Any, source: NpuTensor, dtype: torch.dtype | None) -> torch.Tensor:
+        ctx.source, ctx.dtype = source.index, source.dtype
+        result = source.host.detach().to(dtype=dtype, copy=True)
+        dispatch.tell(DEVICE_TO_HOST, (source,), {}, result, source.index)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        result = NpuTensor(gradient.detach().to(dtype=ctx.dtype, copy=True), ctx.source)
+        dispatch.tell(HOST_TO_DEVICE, (gradient,), {}, result, ctx.source)
+        return result, None
+
+
+def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
+    """`Tensor.to` of a tensor of a simulated device, with the arguments that PyTorch's takes."""
+    if (args and isinstance(args[0], torch.Tensor)) or "other" in kwargs:
+        other = args[0] if args else kwargs["other"]
+        return to(source, (other.device, other.dtype, *args[1:]), {key: value for key, value in kwargs.items() if key != "other"})
+    copies = bool(kwargs.get("copy")) or (len(args) > 3 and bool(args[3]))
+    kwargs = {name: value for name, value in kwargs.items() if name != "copy"}
+    wanted, dtype, _, memory_format = torch._C._nn._parse_to(*args[:3], **kwargs)
+    result: torch.Tensor = source
+    if wanted is not None and wanted.type == "meta":
+        return torch.empty_like(source.host, dtype=dtype, device="meta")
+    if wanted is not None and wanted.type != "npu":
+        result = _ToHost.apply(source, dtype)
+    elif wanted is not None and numbering.index_of(wanted) != source.index:
+        result = _ToDevice.apply(source, numbering.index_of(wanted))
+    moved = result is not source
+    return torch.Tensor.to(
+        result, dtype=dtype or result.dtype, copy=copies and not moved, memory_format=memory_format or torch.preserve_format
+    )
+
+
+def install() -> None:
+    """Let tensors move by this module."""
+    BEHAVIOUR.to = to

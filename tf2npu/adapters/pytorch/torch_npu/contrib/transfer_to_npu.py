@@ -1,0 +1,1 @@
+"""CUDA's names in a process that has NPUs."""
