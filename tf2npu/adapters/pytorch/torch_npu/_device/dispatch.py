@@ -7,13 +7,12 @@ from typing import Any
 
 import torch
 
-from . import numbering
+from . import numbering, shapes_only
 from .aliases import Aliases, aliases_of
 from .memory import POOLS
 from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
 
 _aten = torch.ops.aten
-_CPU = torch.device("cpu")
 _Tensor, _device = torch.Tensor, torch.device
 
 COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
@@ -60,7 +59,7 @@ class _Unwrapped:
                 self.host = value
             return value
         if isinstance(value, _device):
-            return _CPU if value.type == "npu" else value
+            return shapes_only.HOST if value.type == "npu" else value
         if isinstance(value, (list, tuple)) and value and isinstance(value[0], (_Tensor, type(None))):
             return [self.argument(part) for part in value]
         return value
@@ -102,7 +101,7 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     if operator in _LABELLED:
         own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
     index = seen.index if seen.index >= 0 else numbering.current_device()
-    out = operator(*own, **own_keywords)
+    out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
     if operator in COPIES:
         result = _copied(operator, args, kwargs, out, index)
     else:
