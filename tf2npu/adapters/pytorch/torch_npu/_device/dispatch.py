@@ -55,7 +55,7 @@ class _Unwrapped:
                 raise RuntimeError(_two_devices(self.index, f"npu:{value.index}"))
             return value.host
         if isinstance(value, _Tensor):
-            if value.dim():
+            if value.dim() or value.is_meta:
                 self.host = value
             return value
         if isinstance(value, _device):
@@ -66,14 +66,15 @@ class _Unwrapped:
 
     def check(self) -> None:
         """Raises: RuntimeError where a tensor of the host meets one of a device."""
-        if self.host is None or self.index < 0 or self.operator in COPIES or self.operator in _HOST_ARGUMENTS:
+        if self.host is None or self.index < 0:
             return
-        if self.host.device.type == "meta":
+        if self.host.is_meta:
             raise RuntimeError(
                 f"{self.operator} got a tensor of the device meta, which has no numbers, beside one of npu:{self.index}: "
                 "move the model by to_empty(device='npu'), or make its gradient flow through .to() and not through copy_()"
             )
-        raise RuntimeError(_two_devices(self.index, "cpu"))
+        if self.operator not in COPIES and self.operator not in _HOST_ARGUMENTS:
+            raise RuntimeError(_two_devices(self.index, "cpu"))
 
 
 def _two_devices(first: int, other: str) -> str:
