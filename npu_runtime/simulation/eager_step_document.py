@@ -93,13 +93,16 @@ def _shares(bound: Bound) -> dict[str, float]:
 
 
 def _task(task: TaskTime, number: int) -> dict[str, Any]:
+    moved = task.cost.traffic.get("hbm")
     return {
         "name": f"{task.operators[0] if task.operators else task.device_operator}_{number}", "op_type": task.device_operator,
         "engine": task.engine, "stream": task.stream, "start_us": task.start_us, "duration_us": task.us, "bound": task.bound,
         "source": f"{task.file}:{task.line}" if task.file else "",
         "shapes": _both(task, lambda one: list(one.shape)), "formats": _both(task, lambda one: one.format),
-        "dtypes": _both(task, lambda one: one.dtype), "flops": task.flops, "hbm_bytes": None, "n_blocks": None, "cycles": {},
-        "total_cycles": None, "l2_hit_rate": None, "members": list(task.operators), "runs": 1,
+        "dtypes": _both(task, lambda one: one.dtype), "flops": task.flops,
+        "hbm_bytes": moved.read + moved.written if moved else 0.0, "n_blocks": task.cost.n_blocks,
+        "cycles": dict(task.cost.cycles), "total_cycles": task.cost.total_cycles, "l2_hit_rate": task.cost.l2_hit_rate,
+        "members": list(task.operators), "runs": 1,
     }  # fmt: skip
 
 
