@@ -10,13 +10,13 @@ from typing import Any
 from npu_formats.device.chip import Chip, load_chip
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.task_cost import AI_CPU, COLLECTIVE, COPY, CUBE, VECTOR
-from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
+from npu_runtime.importers.pytorch.operator_call import OperatorCall, tensors_in
 from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.operator_bounds import HOST_SHARE, Bound, TaskTime, step_bounds
 from npu_runtime.simulation.run_record import TensorDescription
 
 VERSION = "1.0"
-_FROM_HOST = ("host to device", "aten::copy_", "aten::_to_copy", "aten::_copy_from")
+_FROM_HOST = "copy host to device"
 _UNITS = {"cube": "cube", "vector": "vector", "scalar": "vector"}
 """Pipes that compute; every other one moves data."""
 _ENGINES = {AI_CPU: "ai_cpu", COLLECTIVE: "waiting", COPY: "host"}
@@ -60,16 +60,9 @@ def _chip_document(step: EagerStep, chip: Chip) -> dict[str, Any]:
 
 def batch_of(calls: Sequence[OperatorCall]) -> int | None:
     """The first extent that most of the tensors from the host have; None where none came in the step."""
-    came = [use for call in calls if call.name in _FROM_HOST for use in _from_host(call)]
+    came = [use for call in calls if call.name == _FROM_HOST for use in tensors_in(call.results)]
     sizes = Counter(use.shape[0] for use in came if use.shape and not use.is_parameter)
     return min(sizes, key=lambda size: (-sizes[size], size)) if sizes else None
-
-
-def _from_host(call: OperatorCall) -> list[TensorUse]:
-    """The tensors of the host, whose storages have numbers below 0, that a copy brings to the device."""
-    if call.name == "host to device":
-        return [use for use in call.results if isinstance(use, TensorUse)]
-    return [use for use in call.arguments if isinstance(use, TensorUse) and use.storage < 0]
 
 
 def _precision(bound: Bound) -> str | None:

@@ -35,7 +35,7 @@ class TaskTime:
     operators: PyTorch's, of which it does a part or all, in order.  device_operator: the device's, of its head.  inputs, outputs:
     shapes, types and formats.  us: microseconds.  engine: that works on it.  bound: the pipe or link that takes longest, "start"
     where starting does.  file, line: of the script; "" and 0 if unknown.  flops: useful floating-point operations.  stream: 0 for
-    most, others for masks of dropout and for collectives.  start_us: microseconds since the step began.  cost: all of its figures.
+    most, others for masks of dropout and for collectives.  start_us: microseconds since the step began.  cost: all its figures.
     """
 
     operators: tuple[str, ...]
@@ -123,7 +123,8 @@ def _time(graph: TracedGraph, task: LoweredTask, cost: TaskCost, start: float) -
     place = (first.file, first.line) if first else ("", 0)
     names = tuple(call.name for call in calls)
     return TaskTime(
-        names, task.head.op_type, inputs, outputs, cost.us, cost.engine, cost.bound, *place, cost.flops, _stream(task), start, cost
+        names, task.head.op_type, inputs, outputs, cost.us, cost.engine, cost.bound, *place, cost.flops, _stream(task), start,
+        cost,
     )  # fmt: skip
 
 

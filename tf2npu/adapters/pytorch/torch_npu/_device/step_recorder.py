@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
 
 from npu_formats.user_frames import calling_line
+from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
 
-from . import dispatch
+from . import dispatch, transfers
 from .tensor import NpuTensor
 
 _Tensor = torch.Tensor
@@ -38,7 +38,7 @@ class StepRecorder:
 
     def observe(self, operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
         """Keep a call."""
-        name, overload = (operator, "") if isinstance(operator, str) else (operator._schema.name, operator._schema.overload_name)
+        name, overload = _name(operator, args, result)
         file, _, line = calling_line().rpartition(":")
         results = tuple(_kept(part) for part in (result if isinstance(result, (tuple, list)) else (result,)))
         self.calls.append(
@@ -60,6 +60,16 @@ class StepRecorder:
     def _end(self) -> None:
         parts, self._parts = self._parts, []
         self._at_end([call for _, calls in parts for call in calls])
+
+
+def _name(operator: Any, args: tuple, result: Any) -> tuple[str, str]:
+    """Name and overload; those of copies between host and device say which way they go."""
+    if operator in dispatch.COPIES and (direction := transfers.direction_of(operator, args, result)):
+        return f"copy {direction}", ""
+    if not isinstance(operator, str):
+        return operator._schema.name, operator._schema.overload_name
+    name, _, overload = operator.partition(".")
+    return (name if "::" in name else f"copy {name}"), overload
 
 
 def _kept(value: Any) -> Any:
