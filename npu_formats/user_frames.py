@@ -10,7 +10,7 @@ from types import FrameType
 
 _LIBRARIES = (
     "npu_bridge", "npu_device", "hccl", "npu_runtime", "npu_formats", "tf2npu",
-    "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim", "torch", "torch_npu",
+    "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim", "torch", "torch_npu", "torchvision", "torchaudio",
 )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ class _PyTorchShim(Shim):
 
 TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks", "session")
 TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary", "function")
-PYTORCH = _PyTorchShim(pytorch.PACKAGE, "", "", "operator")
+PYTORCH = _PyTorchShim(pytorch.PACKAGE, "", "torch_npu._device.run_summary", "operator")
 _BY_PACKAGE = {shim.package: shim for shim in (TENSORFLOW1, TENSORFLOW2)}
 
 
@@ -123,4 +123,4 @@ def watching_shim() -> Shim | None:
 
 def loaded_shim() -> Shim | None:
     """The shim that knows what ran in this process: npu_bridge, too, where npu_device.compat.v1 loaded it."""
-    return next((shim for shim in (TENSORFLOW1, TENSORFLOW2) if shim.hooks in sys.modules), None)
+    return next((shim for shim in (TENSORFLOW1, TENSORFLOW2, PYTORCH) if shim.hooks in sys.modules), None)

@@ -7,13 +7,12 @@ from typing import Any
 
 import torch
 
-from . import numbering
+from . import numbering, shapes_only
 from .aliases import Aliases, aliases_of
-from .memory import POOLS
+from .memory import POOLS, Allocation
 from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
 
 _aten = torch.ops.aten
-_CPU = torch.device("cpu")
 _Tensor, _device = torch.Tensor, torch.device
 
 COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
@@ -56,25 +55,26 @@ class _Unwrapped:
                 raise RuntimeError(_two_devices(self.index, f"npu:{value.index}"))
             return value.host
         if isinstance(value, _Tensor):
-            if value.dim():
+            if value.dim() or value.is_meta:
                 self.host = value
             return value
         if isinstance(value, _device):
-            return _CPU if value.type == "npu" else value
+            return shapes_only.HOST if value.type == "npu" else value
         if isinstance(value, (list, tuple)) and value and isinstance(value[0], (_Tensor, type(None))):
             return [self.argument(part) for part in value]
         return value
 
     def check(self) -> None:
         """Raises: RuntimeError where a tensor of the host meets one of a device."""
-        if self.host is None or self.index < 0 or self.operator in COPIES or self.operator in _HOST_ARGUMENTS:
+        if self.host is None or self.index < 0:
             return
-        if self.host.device.type == "meta":
+        if self.host.is_meta:
             raise RuntimeError(
                 f"{self.operator} got a tensor of the device meta, which has no numbers, beside one of npu:{self.index}: "
                 "move the model by to_empty(device='npu'), or make its gradient flow through .to() and not through copy_()"
             )
-        raise RuntimeError(_two_devices(self.index, "cpu"))
+        if self.operator not in COPIES and self.operator not in _HOST_ARGUMENTS:
+            raise RuntimeError(_two_devices(self.index, "cpu"))
 
 
 def _two_devices(first: int, other: str) -> str:
@@ -102,7 +102,7 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     if operator in _LABELLED:
         own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
     index = seen.index if seen.index >= 0 else numbering.current_device()
-    out = operator(*own, **own_keywords)
+    out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
     if operator in COPIES:
         result = _copied(operator, args, kwargs, out, index)
     else:
@@ -136,10 +136,21 @@ def _wrapped(out: Any, aliases: Aliases, args: tuple, kwargs: dict[str, Any], in
             _follow_size(result, made)
         return results[0] if len(results) == 1 else tuple(results)
     base = args[aliases.viewed] if 0 <= aliases.viewed < len(args) else None
-    allocation = base.allocation if isinstance(base, NpuTensor) else None
+    if not isinstance(base, NpuTensor):
+        return _new(out, index, None)
+    if torch.is_inference_mode_enabled() and not base.is_inference():
+        with torch.inference_mode(False):  # a view of what may be trained stays so there, too
+            return _view(out, index, base, aliases)
+    return _view(out, index, base, aliases)
+
+
+def _view(out: Any, index: int, base: NpuTensor, aliases: Aliases) -> Any:
+    shares = aliases.is_certain or not isinstance(out, _Tensor) or _share_storage(out, base.host)
+    return _new(out, index, base.allocation if shares else None)
+
+
+def _new(out: Any, index: int, allocation: Allocation | None) -> Any:
     if isinstance(out, _Tensor):
-        if allocation is not None and not aliases.is_certain and not _share_storage(out, base.host):
-            allocation = None
         return NpuTensor(out, index, allocation)
     if isinstance(out, (tuple, list)):
         return type(out)(NpuTensor(part, index, allocation) if isinstance(part, _Tensor) else part for part in out)

@@ -1,0 +1,90 @@
+"""The operators of one training step, for a prediction and for a profile.
+
+A step ends where all optimizers have stepped that step in turn, as the two of a GAN do: PyTorch tells of each by a hook. So the
+first step is known to be over when an optimizer comes again, and how many there are from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from npu_formats.user_frames import calling_line
+from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
+
+from . import dispatch, transfers
+from .tensor import NpuTensor
+
+_Tensor = torch.Tensor
+
+
+class StepRecorder:
+    """at_end: told of the calls of each step, in order.  n_optimizers: that step in turn, 0 where that is to be found out."""
+
+    def __init__(self, at_end: Callable[[list[OperatorCall]], None], n_optimizers: int = 0) -> None:
+        self.calls: list[OperatorCall] = []
+        self._at_end = at_end
+        self._n_optimizers = n_optimizers
+        self._parts: list[tuple[int, list[OperatorCall]]] = []
+
+    def begin(self) -> None:
+        """Take part in all operators and steps from here on."""
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        dispatch.OBSERVERS.append(self.observe)
+        register_optimizer_step_post_hook(self._stepped)
+
+    def observe(self, operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
+        """Keep a call."""
+        name, overload = _name(operator, args, result)
+        file, _, line = calling_line().rpartition(":")
+        results = tuple(_kept(part) for part in (result if isinstance(result, (tuple, list)) else (result,)))
+        self.calls.append(
+            OperatorCall(
+                name, overload or "default", tuple(_kept(value) for value in args),
+                {key: _kept(value) for key, value in kwargs.items()}, results, file, int(line or 0), index,
+            )
+        )  # fmt: skip
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        calls, self.calls = self.calls, []
+        if self._parts and self._parts[0][0] == id(optimizer):
+            self._n_optimizers = len(self._parts)
+            self._end()
+        self._parts.append((id(optimizer), calls))
+        if len(self._parts) == self._n_optimizers:
+            self._end()
+
+    def _end(self) -> None:
+        parts, self._parts = self._parts, []
+        self._at_end([call for _, calls in parts for call in calls])
+
+
+def _name(operator: Any, args: tuple, result: Any) -> tuple[str, str]:
+    """Name and overload; those of copies between host and device say which way they go."""
+    if operator in dispatch.COPIES and (direction := transfers.direction_of(operator, args, result)):
+        return f"copy {direction}", ""
+    if not isinstance(operator, str):
+        return operator._schema.name, operator._schema.overload_name
+    name, _, overload = operator.partition(".")
+    return (name if "::" in name else f"copy {name}"), overload
+
+
+def _kept(value: Any) -> Any:
+    """A value of a call as plain data: tensors by their form, types and devices by their names."""
+    if isinstance(value, _Tensor):
+        return _use(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_kept(part) for part in value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value).removeprefix("torch.")
+
+
+def _use(tensor: _Tensor) -> TensorUse:
+    number = tensor.allocation.number if isinstance(tensor, NpuTensor) else -tensor.untyped_storage()._cdata
+    strides = tensor.stride() if tensor.layout is torch.strided else ()
+    shape, dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
+    return TensorUse(number, shape, dtype, strides, isinstance(tensor, torch.nn.Parameter))
