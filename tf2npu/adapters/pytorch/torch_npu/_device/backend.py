@@ -7,7 +7,7 @@ from types import ModuleType
 
 import torch
 
-from . import attention, autocast, chip, dispatch, factories, numbering, recurrent, replaced, serialization, transfers
+from . import attention, autocast, chip, construction, dispatch, factories, numbering, recurrent, replaced, serialization, transfers
 
 NAME = "npu"
 
@@ -30,7 +30,7 @@ def install(module: ModuleType) -> None:
     sys.modules["torch.npu"] = module
     _setup_privateuseone_for_python_backend(NAME, backend_module=module, hook=_Hook())
     numbering.name_devices()
-    for part in (chip, dispatch, transfers, serialization, factories, attention, autocast, recurrent, replaced):
+    for part in (chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced):
         part.install()
 
 

@@ -13,9 +13,21 @@ _library = torch.library.Library("aten", "IMPL")  # kernels live as long as this
 _aten = torch.ops.aten
 
 
+_PYTHON = torch._C.DispatchKey.Python
+
+
+def _see_to_numbers() -> None:
+    """Raises: RuntimeError where PyTorch's C++ would fill the new tensor without asking Python, and so with no numbers."""
+    if torch._C._dispatch_tls_is_dispatch_key_excluded(_PYTHON):
+        raise RuntimeError(
+            "PyTorch makes this tensor in a way that the simulated NPU cannot follow: make it on the host, then .to('npu')"
+        )
+
+
 def _empty(
     size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None
 ) -> torch.Tensor:  # fmt: skip
+    _see_to_numbers()
     index = numbering.index_of(device)
     dtype = dtype or torch.get_default_dtype()
     dispatch.room_for(index, torch.Size(size).numel() * dtype.itemsize)
@@ -25,6 +37,7 @@ def _empty(
 def _empty_strided(
     size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
 ) -> torch.Tensor:  # fmt: skip
+    _see_to_numbers()
     index = numbering.index_of(device)
     return NpuTensor(torch.empty_strided(size, stride, dtype=dtype or torch.get_default_dtype()), index)
 
