@@ -7,7 +7,19 @@ from types import ModuleType
 
 import torch
 
-from . import attention, autocast, chip, construction, dispatch, factories, numbering, recurrent, replaced, serialization, transfers
+from . import (
+    attention,
+    autocast,
+    chip,
+    construction,
+    dispatch,
+    factories,
+    numbering,
+    recurrent,
+    replaced,
+    serialization,
+    transfers,
+)
 
 NAME = "npu"
 

@@ -14,6 +14,7 @@ from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
 
 _aten = torch.ops.aten
 _CPU = torch.device("cpu")
+_OURS = ("npu", numbering.CPP)
 _Tensor, _device = torch.Tensor, torch.device
 
 COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
@@ -60,7 +61,7 @@ class _Unwrapped:
                 self.host = value
             return value
         if isinstance(value, _device):
-            return _CPU if value.type == "npu" else value
+            return _CPU if value.type in _OURS else value
         if isinstance(value, (list, tuple)) and value and isinstance(value[0], (_Tensor, type(None))):
             return [self.argument(part) for part in value]
         return value
@@ -69,12 +70,7 @@ class _Unwrapped:
         """Raises: RuntimeError where a tensor of the host meets one of a device."""
         if self.host is None or self.index < 0 or self.operator in COPIES or self.operator in _HOST_ARGUMENTS:
             return
-        if self.host.device.type == "meta":
-            raise RuntimeError(
-                f"{self.operator} got a tensor of the device meta, which has no numbers, beside one of npu:{self.index}: "
-                "move the model by to_empty(device='npu'), or make its gradient flow through .to() and not through copy_()"
-            )
-        raise RuntimeError(_two_devices(self.index, "cpu"))
+        raise RuntimeError(_two_devices(self.index, str(self.host.device)))
 
 
 def _two_devices(first: int, other: str) -> str:
@@ -85,7 +81,12 @@ def _is_copied_shallowly(one: _Tensor, other: _Tensor) -> bool:
     return isinstance(one, NpuTensor) and isinstance(other, NpuTensor)
 
 
+def _layout(tensor: NpuTensor) -> torch.layout:
+    return tensor.host.layout
+
+
 ON_WRAPPERS[_aten._has_compatible_shallow_copy_type.default] = _is_copied_shallowly
+ON_WRAPPERS[torch.ops.prim.layout.default] = _layout
 
 
 def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -124,9 +125,7 @@ def _copied(operator: Any, args: tuple, kwargs: dict[str, Any], out: Any, index:
     wanted = kwargs.get("device")
     if wanted is None:
         return NpuTensor(out, index)
-    if wanted.type == "meta" and isinstance(args[0], NpuTensor):
-        return NpuTensor(args[0].host.to(dtype=out.dtype, copy=True), index)  # C++ asked for a copy on the tensor's own device
-    return NpuTensor(out, numbering.index_of(wanted)) if wanted.type == "npu" else out
+    return NpuTensor(out, numbering.index_of(wanted)) if wanted.type in _OURS else out
 
 
 def _wrapped(out: Any, aliases: Aliases, args: tuple, kwargs: dict[str, Any], index: int) -> Any:

@@ -61,6 +61,7 @@ def copies_seen(operator: Any, args: tuple) -> str:
 
 def install() -> None:
     """Register the operators with PyTorch."""
-    _library.impl("empty.memory_format", _empty, "PrivateUse1")
-    _library.impl("empty_strided", _empty_strided, "PrivateUse1")
+    for key in ("PrivateUse1", "Lazy"):
+        _library.impl("empty.memory_format", _empty, key)
+        _library.impl("empty_strided", _empty_strided, key)
     _library.impl("_copy_from", _copy_from, "PrivateUse1")
