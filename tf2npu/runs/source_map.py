@@ -12,6 +12,8 @@ from tf2npu.report.runs.source_map import LineOrigins
 from tf2npu.runs.failure import worst_around
 
 Ranges = list[tuple[int, int]]
+_AT_A_LINE = ("copy_lines", "switched_lines", "memory_peaks")
+"""Evidence that is shown with its line, and says nothing about findings."""
 
 
 class Placement:
@@ -55,7 +57,9 @@ def placed(evidence: Mapping[str, Any], placement: Placement) -> RunDocument:
         "device_lines": [
             {**at, "count": entry["count"]} for entry in evidence["device_lines"] if (at := placement.at(entry["place"]))
         ],
-        "host_lines": [_host_line(entry, placement) for entry in evidence["host_lines"]],
+        "host_lines": [_with_finding(entry, placement) for entry in evidence["host_lines"]],
+        "limit_lines": [_with_finding(entry, placement) for entry in evidence.get("limit_lines", ())],
+        **{kind: [{**entry, "at": placement.at(entry["place"])} for entry in evidence.get(kind, ())] for kind in _AT_A_LINE},
         "input_lines": [found for entry in evidence["input_lines"] if (found := _input(entry, placement))["lines"]],
         "session_lines": [
             {**at, "ran_on": entry["ran_on"], "is_left_open": entry["is_left_open"]}
@@ -68,7 +72,7 @@ def placed(evidence: Mapping[str, Any], placement: Placement) -> RunDocument:
     }  # fmt: skip
 
 
-def _host_line(entry: Mapping[str, Any], placement: Placement) -> dict[str, Any]:
+def _with_finding(entry: Mapping[str, Any], placement: Placement) -> dict[str, Any]:
     at = placement.at(entry["place"])
     file = placement.file(entry["place"].rpartition(":")[0])
     found = worst_around(file, at["line"]) if at is not None and file is not None else None

@@ -20,7 +20,7 @@ from tf2npu.runs.coverage import StatementMarks
 from tf2npu.runs.failure import Failure, Place
 from tf2npu.runs.stale_files import digests, loaded, root_of, sources
 
-_OF_EVIDENCE = ("device_lines", "host_lines", "input_lines")
+_OF_EVIDENCE = ("device_lines", "host_lines", "input_lines", "limit_lines", "copy_lines", "switched_lines", "memory_peaks")
 _WITH_APIS = ("device_lines", "host_lines", "session_lines")
 """Evidence of nodes and sessions, which a report tells of APIs, too."""
 
@@ -126,8 +126,10 @@ def _evidence(told: dict[str, Any], failure: Failure | None, project: Project, m
     from tf2npu.runs.api_use import api_lines  # brings a parser with it, which only a run that is reported needs
 
     evidence = {kind: told.pop(kind, []) for kind in _OF_EVIDENCE}
-    for entry in (*evidence["device_lines"], *evidence["host_lines"]):
-        entry["place"] = project.place(entry["place"])
+    for kind in _OF_EVIDENCE:
+        for entry in evidence[kind]:
+            if "place" in entry:
+                entry["place"] = project.place(entry["place"])
     for entry in evidence["input_lines"]:
         entry["places"] = [project.place(line) for line in entry["places"]]
     left = {*told["sessions_left_open"]}

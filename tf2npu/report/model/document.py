@@ -285,6 +285,57 @@ class VariableCopies(Struct):
     down: Count
 
 
+class EagerOperators(Struct):
+    """Operators of PyTorch that ran on the device.  release: of PyTorch."""
+
+    count: Count
+    kinds: Count
+    release: str
+
+
+class OperatorLimit(Struct):
+    """A limit of the chip that operators of a line met.  kind: a key of the lists.  is_certain: whether a list names the chip."""
+
+    place: str
+    at: FilePlace | None
+    finding: FindingPlace | None
+    operator: str
+    kind: str
+    message: str
+    is_certain: bool
+    count: Count
+
+
+class CopyLine(Struct):
+    """Copies between host and device that a line made.  bytes: of all."""
+
+    place: str
+    at: FilePlace | None
+    direction: str
+    count: Count
+    bytes: Count
+
+
+class SwitchedName(Struct):
+    """A name of CUDA's that the run took for the NPU's.  instead: what to write."""
+
+    place: str
+    at: FilePlace | None
+    name: str
+    instead: str
+    count: Count
+
+
+class MemoryPeak(Struct):
+    """The most memory that tensors of a device took, and the line that reached it."""
+
+    device: Count
+    bytes: Count
+    capacity: Count
+    place: str
+    at: FilePlace | None
+
+
 class Run(Struct):
     """The part that `tf2npu run --report` adds."""
 
@@ -323,6 +374,11 @@ class Run(Struct):
     functions_on_tensorflow: list[FunctionOnTensorflow] = []
     variable_copies: VariableCopies | None = None
     eager_operations: dict[str, Count] = {}
+    eager_operators: EagerOperators | None = None
+    limit_lines: list[OperatorLimit] = []
+    copy_lines: list[CopyLine] = []
+    switched_lines: list[SwitchedName] = []
+    memory_peaks: list[MemoryPeak] = []
 
 
 class FirstNode(Struct):

@@ -63,6 +63,36 @@ class ReachedFileEntry(Struct):
     not_reached: list[tuple[Place, Place]]
 
 
+class OperatorLimitEntry(Struct):
+    place: _ColonLine
+    operator: str
+    kind: str
+    message: str
+    is_certain: bool
+    count: Count
+
+
+class CopyEntry(Struct):
+    place: _ColonLine
+    direction: str
+    count: Count
+    bytes: Count
+
+
+class SwitchedEntry(Struct):
+    place: _ColonLine
+    name: str
+    instead: str
+    count: Count
+
+
+class PeakEntry(Struct):
+    device: Count
+    bytes: Count
+    capacity: Count
+    place: _ColonLine
+
+
 class Evidence(Struct):
     """The evidence of the run on lines of the files that it ran: "path:line", relative to the project's folder."""
 
@@ -73,6 +103,10 @@ class Evidence(Struct):
     reached_files: list[ReachedFileEntry]
     failed_at: list[_ColonLine]
     api_lines: list[ApiLineEntry] = []
+    limit_lines: list[OperatorLimitEntry] = []
+    copy_lines: list[CopyEntry] = []
+    switched_lines: list[SwitchedEntry] = []
+    memory_peaks: list[PeakEntry] = []
 
 
 class RecordDocument(Struct):

@@ -20,6 +20,8 @@ COMPILED_FOR_EACH = "An NPU compiles the graph for each new shape: pad what is f
 
 def sentence(run: RunDocument) -> str:
     """The outcome of the run, in one sentence."""
+    if run.get("eager_operators"):
+        return _of_operators(run)
     n_sessions = len(run["sessions"])
     if not n_sessions:
         return f"{run['script']} ended with exit code {run['exit_code']}; no session ran on the device."
@@ -29,6 +31,17 @@ def sentence(run: RunDocument) -> str:
     return (
         f"{run['script']} ended with exit code {run['exit_code']} after {runs} in {sessions} on {run['device']}; "
         f"{100 * run['device_share']:.2f} % of the floating-point operations were done there, with {again} for {new}."
+    )
+
+
+def _of_operators(run: RunDocument) -> str:
+    """The outcome of the run of a PyTorch script."""
+    operators = run["eager_operators"]
+    kinds, steps = counted(operators["kinds"], "kind"), counted(run["steps"], "training step")
+    return (
+        f"{run['script']} ended with exit code {run['exit_code']} after {operators['count']} operators of {kinds} in {steps} on "
+        f"{run['device']}; {100 * run['device_share']:.2f} % of them are the device's. Numbers are those of PyTorch "
+        f"{operators['release']} on the CPU."
     )
 
 

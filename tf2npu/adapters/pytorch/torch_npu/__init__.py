@@ -18,9 +18,11 @@ if not backend.is_possible():
     )
 
 from . import npu
+from ._device import run_summary
 
 backend.install(npu)
 torch.npu = npu
+run_summary.begin()
 
 from . import contrib  # noqa: E402, F401
 

@@ -16,6 +16,7 @@ from tf2npu.report.html.run_sections import (
     host,
     notes,
     numbers,
+    operators,
     ranks,
     sessions,
     shapes,
@@ -27,6 +28,7 @@ from tf2npu.report.runs.document import RunDocument
 
 RUN_SECTIONS: tuple[Callable[[View, RunDocument], Section | None], ...] = (
     findings.section, timeline.section, speed.section, numbers.section, ranks.section, shapes.section, host.section,
+    operators.limits, operators.copies, operators.memory, operators.switched,
     work.section, notes.precision, notes.tuning, notes.functions, notes.options, sessions.section,
 )  # fmt: skip
 """Sections in the order in which a page shows them."""

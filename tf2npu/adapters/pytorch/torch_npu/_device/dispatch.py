@@ -7,13 +7,12 @@ from typing import Any
 
 import torch
 
-from . import numbering
+from . import numbering, shapes_only
 from .aliases import Aliases, aliases_of
 from .memory import POOLS
 from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
 
 _aten = torch.ops.aten
-_CPU = torch.device("cpu")
 _OURS = ("npu", numbering.CPP)
 _Tensor, _device = torch.Tensor, torch.device
 
@@ -57,20 +56,26 @@ class _Unwrapped:
                 raise RuntimeError(_two_devices(self.index, f"npu:{value.index}"))
             return value.host
         if isinstance(value, _Tensor):
-            if value.dim():
+            if value.dim() or value.is_meta:
                 self.host = value
             return value
         if isinstance(value, _device):
-            return _CPU if value.type in _OURS else value
+            return shapes_only.HOST if value.type in _OURS else value
         if isinstance(value, (list, tuple)) and value and isinstance(value[0], (_Tensor, type(None))):
             return [self.argument(part) for part in value]
         return value
 
     def check(self) -> None:
         """Raises: RuntimeError where a tensor of the host meets one of a device."""
-        if self.host is None or self.index < 0 or self.operator in COPIES or self.operator in _HOST_ARGUMENTS:
+        if self.host is None or self.index < 0:
             return
-        raise RuntimeError(_two_devices(self.index, str(self.host.device)))
+        if self.host.is_meta:
+            raise RuntimeError(
+                f"{self.operator} got a tensor of the device meta, which has no numbers, beside one of npu:{self.index}: "
+                "move the model by to_empty(device='npu')"
+            )
+        if self.operator not in COPIES and self.operator not in _HOST_ARGUMENTS:
+            raise RuntimeError(_two_devices(self.index, "cpu"))
 
 
 def _two_devices(first: int, other: str) -> str:
@@ -103,9 +108,11 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     if operator in _LABELLED:
         own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
     index = seen.index if seen.index >= 0 else numbering.current_device()
-    out = operator(*own, **own_keywords)
+    out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
     if operator in COPIES:
         result = _copied(operator, args, kwargs, out, index)
+    elif kwargs.get("device") is not None:
+        result = _made_on(kwargs["device"], out)
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
     if OBSERVERS:
@@ -123,8 +130,11 @@ def _copied(operator: Any, args: tuple, kwargs: dict[str, Any], out: Any, index:
     if operator is not _aten._to_copy.default:
         return args[0]
     wanted = kwargs.get("device")
-    if wanted is None:
-        return NpuTensor(out, index)
+    return NpuTensor(out, index) if wanted is None else _made_on(wanted, out)
+
+
+def _made_on(wanted: _device, out: _Tensor) -> _Tensor:
+    """A tensor that the operator was asked to make on a device, which may be another than that of its arguments."""
     return NpuTensor(out, numbering.index_of(wanted)) if wanted.type in _OURS else out
 
 

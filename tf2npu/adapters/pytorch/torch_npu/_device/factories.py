@@ -6,11 +6,10 @@ from typing import Any
 
 import torch
 
-from . import dispatch, numbering, transfers
+from . import dispatch, numbering, shapes_only
 from .tensor import NpuTensor
 
 _library = torch.library.Library("aten", "IMPL")  # kernels live as long as this
-_aten = torch.ops.aten
 
 
 _PYTHON = torch._C.DispatchKey.Python
@@ -31,7 +30,9 @@ def _empty(
     index = numbering.index_of(device)
     dtype = dtype or torch.get_default_dtype()
     dispatch.room_for(index, torch.Size(size).numel() * dtype.itemsize)
-    return NpuTensor(torch.empty(size, dtype=dtype, memory_format=memory_format or torch.contiguous_format), index)
+    return NpuTensor(
+        torch.empty(size, dtype=dtype, device=shapes_only.HOST, memory_format=memory_format or torch.contiguous_format), index
+    )
 
 
 def _empty_strided(
@@ -39,24 +40,17 @@ def _empty_strided(
 ) -> torch.Tensor:  # fmt: skip
     _see_to_numbers()
     index = numbering.index_of(device)
-    return NpuTensor(torch.empty_strided(size, stride, dtype=dtype or torch.get_default_dtype()), index)
+    return NpuTensor(torch.empty_strided(size, stride, dtype=dtype or torch.get_default_dtype(), device=shapes_only.HOST), index)
 
 
 def _copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
     _host(target).copy_(_host(source))
+    dispatch.tell(torch.ops.aten._copy_from.default, (source, target), {}, target, numbering.current_device())
     return target
 
 
 def _host(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.host if isinstance(tensor, NpuTensor) else tensor
-
-
-def copies_seen(operator: Any, args: tuple) -> str:
-    """What kind of copy an operator of `dispatch.COPIES` is: one of the texts of `transfers`, "" for one within a device."""
-    source, target = (args[1], args[0]) if operator is _aten.copy_.default else args[:2]
-    if isinstance(source, NpuTensor) and isinstance(target, NpuTensor):
-        return "" if source.index == target.index else transfers.DEVICE_TO_DEVICE
-    return transfers.DEVICE_TO_HOST if isinstance(source, NpuTensor) else transfers.HOST_TO_DEVICE
 
 
 def install() -> None:

@@ -43,8 +43,23 @@ def _no_data_parallel(*args: Any, **kwargs: Any) -> Any:
     return _NoDataParallel(*args, **kwargs)
 
 
+_group_of_torch = torch._C._group_tensors_by_device_and_dtype  # type: ignore[attr-defined]
+
+
+def _group_by_device_and_type(lists: Any, with_indices: bool = False) -> dict[Any, Any]:
+    """Lists of tensors in groups of one device and type, as optimizers take them; C++ has another name for the device."""
+    known = [tensor for one in lists for tensor in one if tensor is not None]
+    if not any(isinstance(tensor, NpuTensor) for tensor in known):
+        return _group_of_torch(lists, with_indices)
+    places: dict[Any, list[int]] = {}
+    for place, tensor in enumerate(lists[0]):
+        places.setdefault((tensor.device, tensor.dtype), []).append(place)
+    return {key: ([[one[at] for at in found] if one else [] for one in lists], found) for key, found in places.items()}
+
+
 def install() -> None:
     """Put them in their places."""
+    torch._C._group_tensors_by_device_and_dtype = _group_by_device_and_type  # type: ignore[attr-defined]
     torch.Generator = Generator
     torch.nn.DataParallel = torch.nn.parallel.DataParallel = _NoDataParallel
     torch.nn.parallel.data_parallel = _no_data_parallel

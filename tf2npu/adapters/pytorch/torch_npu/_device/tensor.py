@@ -49,8 +49,8 @@ class NpuTensor(torch.Tensor):
     def __new__(cls, host: torch.Tensor, index: int, allocation: Allocation | None = None) -> NpuTensor:
         if host.layout is torch.strided:
             made = _wrapper(
-                cls, host.size(), strides=host.stride(), storage_offset=host.storage_offset(), dtype=host.dtype, device=numbering.of_cpp(index),
-                _extra_dispatch_keys=_AUTOCAST,
+                cls, host.size(), strides=host.stride(), storage_offset=host.storage_offset(), dtype=host.dtype,
+                device=numbering.of_cpp(index), _extra_dispatch_keys=_AUTOCAST,
             )  # fmt: skip
         else:
             made = _wrapper(

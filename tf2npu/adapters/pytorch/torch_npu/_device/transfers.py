@@ -1,7 +1,7 @@
 """Tensors from device to device, with their gradients on the way back.
 
-C++ knows every simulated device as `meta`, so that its own `to` would neither move between two of them nor bring a gradient back
-to the right one.
+PyTorch's own `to` is told of the device npu, and C++ has another name for where the tensor is (the module `tensor`): so the
+moves are functions of autograd, which also bring the gradient back to where the tensor came from.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import dispatch, numbering
+from . import dispatch, numbering, shapes_only
 from .tensor import BEHAVIOUR, NpuTensor
 
 HOST_TO_DEVICE = "host to device"
@@ -40,13 +40,13 @@ class _ToHost(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, source: NpuTensor, dtype: torch.dtype | None) -> torch.Tensor:
         ctx.source, ctx.dtype = source.index, source.dtype
-        result = source.host.detach().to(dtype=dtype, copy=True)
+        result = shapes_only.on_host(source.host, dtype)
         dispatch.tell(DEVICE_TO_HOST, (source,), {}, result, source.index)
         return result
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        result = NpuTensor(gradient.detach().to(dtype=ctx.dtype, copy=True), ctx.source)
+        result = NpuTensor(gradient.detach().to(shapes_only.HOST, ctx.dtype, copy=True), ctx.source)
         dispatch.tell(HOST_TO_DEVICE, (gradient,), {}, result, ctx.source)
         return result, None
 
@@ -70,6 +70,17 @@ def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
     return torch.Tensor.to(
         result, dtype=dtype or result.dtype, copy=copies and not moved, memory_format=memory_format or torch.preserve_format
     )
+
+
+def direction_of(operator: Any, args: tuple, result: Any) -> str:
+    """What kind of copy an operator of `dispatch.COPIES` is, "" for one within a device."""
+    if operator is torch.ops.aten._to_copy.default:
+        source, target = args[0], result
+    else:
+        source, target = (args[1], args[0]) if operator is torch.ops.aten.copy_.default else args[:2]
+    if isinstance(source, NpuTensor) and isinstance(target, NpuTensor):
+        return "" if source.index == target.index else DEVICE_TO_DEVICE
+    return DEVICE_TO_HOST if isinstance(source, NpuTensor) else HOST_TO_DEVICE
 
 
 def install() -> None:
