@@ -31,6 +31,9 @@ _LABELLED = frozenset(
 )  # fmt: skip
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
 
+_RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.default: _aten.neg.default}
+"""Views that only mark numbers as conjugate or negative. Below autograd PyTorch does not look at the mark: numbers are made of it."""
+
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
 
@@ -101,6 +104,7 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """
     if operator in ON_WRAPPERS:
         return ON_WRAPPERS[operator](*args, **kwargs)
+    operator = _RESOLVED.get(operator, operator)
     seen = _Unwrapped(operator)
     own = [seen.argument(value) for value in args]
     own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}

@@ -11,6 +11,8 @@ from .tensor import NpuTensor
 
 _library = torch.library.Library("aten", "IMPL")  # kernels live as long as this
 
+WHOLE = ("mish_backward", "native_channel_shuffle", "silu_backward")
+"""Operators that PyTorch takes apart, with other last digits, for a device that has no kernel of its own for them."""
 
 _PYTHON = torch._C.DispatchKey.Python
 
@@ -53,9 +55,32 @@ def _host(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.host if isinstance(tensor, NpuTensor) else tensor
 
 
+def _zeros(size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> torch.Tensor:
+    return torch.zeros(size, dtype=dtype, device=numbering.device(numbering.index_of(device)))
+
+
+def _triangle(name: str) -> Any:
+    def indices(
+        rows: int, columns: int, offset: int = 0, *, device: Any = None, dtype: Any = None, **options: Any
+    ) -> torch.Tensor:
+        made = getattr(torch, name)(rows, columns, offset, dtype=dtype or torch.long, device=shapes_only.HOST)
+        return NpuTensor(made, numbering.index_of(device))
+
+    return indices
+
+
+def _never_reached(*args: Any) -> Any:
+    raise RuntimeError("PyTorch has not asked Python for an operator of the simulated NPU")
+
+
 def install() -> None:
     """Register the operators with PyTorch."""
     for key in ("PrivateUse1", "Lazy"):
         _library.impl("empty.memory_format", _empty, key)
         _library.impl("empty_strided", _empty_strided, key)
+        for name in ("tril_indices", "triu_indices"):
+            _library.impl(name, _triangle(name), key)
+    _library.impl("_efficientzerotensor", _zeros, "Lazy")
+    for name in WHOLE:
+        _library.impl(name, _never_reached, "Lazy")
     _library.impl("_copy_from", _copy_from, "PrivateUse1")

@@ -56,9 +56,10 @@ def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
     if (args and isinstance(args[0], torch.Tensor)) or "other" in kwargs:
         other = args[0] if args else kwargs["other"]
         return to(source, (other.device, other.dtype, *args[1:]), {key: value for key, value in kwargs.items() if key != "other"})
-    copies = bool(kwargs.get("copy")) or (len(args) > 3 and bool(args[3]))
+    before_copy = 2 if args and isinstance(args[0], torch.dtype) else 3
+    copies = bool(kwargs.get("copy")) or (len(args) > before_copy and bool(args[before_copy]))
     kwargs = {name: value for name, value in kwargs.items() if name != "copy"}
-    wanted, dtype, _, memory_format = torch._C._nn._parse_to(*args[:3], **kwargs)
+    wanted, dtype, _, memory_format = torch._C._nn._parse_to(*args[:before_copy], **kwargs)
     result: torch.Tensor = source
     if wanted is not None and wanted.type == "meta":
         return torch.empty_like(source.host, dtype=dtype, device="meta")
