@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
-from npu_formats.pytorch.call_limits import Limit, limits_of_call
 
+from npu_formats.pytorch.call_limits import Limit, limits_of_call
 from npu_formats.user_frames import calling_line
 
 from . import dispatch, transfers
