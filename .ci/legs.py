@@ -1,6 +1,7 @@
 """The legs of the tests, which tests/legs.toml lists.
 
 python .ci/legs.py installable   prints the legs whose packages can be installed; a line on stderr says what is left out, and why
+python .ci/legs.py set-up LEG    makes the leg's environment, where it has packages of its own
 python .ci/legs.py run LEG       runs the leg's tests in its environment .venv-LEG, which it makes where it is not there; a leg
                                  without packages of its own has that of the project
 """
@@ -71,6 +72,10 @@ def main(words: Sequence[str]) -> int:
         return 0
     if len(words) == 2 and words[0] == "run" and words[1] in table.keys() - {CORE}:
         return run(words[1], table[words[1]])
+    if len(words) == 2 and words[0] == "set-up" and words[1] in table:
+        if table[words[1]]:
+            environment(words[1], table[words[1]])
+        return 0
     print(f"tests/legs.toml has these legs: {', '.join(table)}; `make test` runs core", file=sys.stderr)
     return 2
 

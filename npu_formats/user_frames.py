@@ -10,7 +10,7 @@ from types import FrameType
 
 _LIBRARIES = (
     "npu_bridge", "npu_device", "hccl", "npu_runtime", "npu_formats", "tf2npu",
-    "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim",
+    "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim", "torch", "torch_npu", "torchvision", "torchaudio",
 )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ def _folders() -> tuple[str, ...]:
 
 @cache
 def is_library(file: str) -> bool:
-    """Whether a file belongs to Python, to TensorFlow or to us, by the name that its code has."""
+    """Whether a file belongs to Python, to a framework or to us, by the name that its code has."""
     is_pythons = file.startswith(os.path.dirname(os.__file__)) and "site-packages" not in file
     return is_pythons or file.startswith(_folders())
 

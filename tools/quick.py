@@ -26,6 +26,8 @@ OF_FOLDERS = {
     "npu_runtime/passes/": ("tests/runtime/test_compiler.py",),
     "npu_runtime/kernels/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
     "npu_formats/device/ops/": ("tests/precision/test_op_table.py", "tests/precision/test_op_names.py"),
+    "npu_formats/pytorch/lists/": ("tests/formats/test_pytorch_support.py",),
+    "tools/pytorch_support/": ("tests/formats/test_pytorch_lists_tool.py",),
     "tf2npu/rules/": (
         "tests/converter_api/test_table.py",
         "tests/converter_detectors/test_descriptions.py",

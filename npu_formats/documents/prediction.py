@@ -165,6 +165,8 @@ class ChipStep(Struct, kw_only=True):
     """One step on one chip.  memory: [microsecond since the step began, bytes in use from then on], by time.
 
     scaling_is_projected: whether the script has no collectives, so that its gradients are taken to be reduced over all devices.
+    bounds_ms: of a step whose operators are called one by one there is no step_ms: its time if they were fused as a graph, and
+    with each a task of its own. The tasks are those of the second.
     """
 
     soc: str | None = None
@@ -173,6 +175,7 @@ class ChipStep(Struct, kw_only=True):
     batch: Count | None = None
     step_ms: Amount | None = None
     step_ms_range: tuple[Amount, Amount] | None = None
+    bounds_ms: tuple[Amount, Amount] | None = None
     examples_per_s: Amount | None = None
     shares: Shares = field(default_factory=Shares)
     flops: Amount | None = None

@@ -26,6 +26,7 @@ from npu_formats.pytorch.operator_support import (
     DEVICE,
     NONE,
     advice_on,
+    as_on_device,
     base_of,
     device_types,
     kernel_of,
@@ -42,6 +43,8 @@ MOVES = frozenset({
     "unsqueeze", "view",
 })  # fmt: skip
 """Operators that compute nothing, so that units have no say in their types."""
+OF_THE_HOST = ("profiler::", "prim::")
+"""Namespaces of operators that never run on a device."""
 WITH_OPERATOR_TABLE = frozenset({"A2", "A3"})
 """Columns of chips whose operators are those of the device's own table, which is one of Ascend 910B."""
 WHAT_TO_DO = {
@@ -49,6 +52,7 @@ WHAT_TO_DO = {
     "falls_back": "take it out of the training step, or compute it with other operators",
     "type_refused": "convert the tensor first, as with .float()",
     "shape_limit": "reshape the tensors first",
+    "limited": "see the vendor's page",
     "unverified": "try it on a card before you rely on it",
 }
 
@@ -92,13 +96,16 @@ def limits_of_api(name: str, chip: str) -> list[Limit]:
     kind = {REFUSED: "refused", FALLS_BACK: "falls_back", LIMITED: "limited", UNKNOWN: "unverified"}.get(support.verdict)
     if not kind:
         return []
-    what = "; ".join(support.words)
-    todo = instead_of(name) or WHAT_TO_DO.get(kind, "see the vendor's page")
-    certain = kind != "unverified" and not any(fact.kind == "maybe_cpu" for fact in support.facts)
+    unsaid = {fact.text for fact in support.facts if kind == "refused" or not fact.limits}
+    what = "; ".join(words for words in support.words if words not in unsaid)
+    todo = instead_of(name) or WHAT_TO_DO[kind]
+    certain = kind != "unverified" and support.verified and not any(fact.kind == "maybe_cpu" for fact in support.facts)
     return [Limit(kind, name, f"{name} on {support.chip}: {what}; {todo}", certain, support.source)]
 
 
 def _found(name: str, dtypes: Sequence[str], shapes: Sequence[tuple[int, ...]], chip: str, axes: int) -> Iterator[Limit]:
+    if name.startswith(OF_THE_HOST):
+        return
     support = support_of_operator(name, chip, axes)
     kernel = kernel_of(name)
     yield from _of_operator(support, kernel)
@@ -183,7 +190,7 @@ def _limit(support: Support, kind: str, what: str, certain: bool = True, listed:
 
 
 def _shown(operator: str) -> str:
-    base = base_of(operator)
+    base = base_of(as_on_device(operator))
     return base if "::" in base else f"aten::{base}"
 
 

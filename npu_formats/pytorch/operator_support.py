@@ -55,7 +55,7 @@ def support_of_operator(operator: str, chip: str, axes: int = 0) -> Support:
     kernel = kernel_of(operator)
     found = _for_axes(apis_of(operator), axes)
     facts = facts_of_operator(base_of(operator), found, column)
-    words = _words(_row_of(base_of(operator))["stands_for"] or name, kernel, found, facts, column)
+    words = _words(as_on_device(operator), kernel, found, facts, column)
     source = "; ".join([*(entry.source for entry in found), *([KERNELS] if kernel else ())]) or KERNELS
     if row := _known_fallbacks().get(name):
         words, source = (row["text"], *words), row["source"]
@@ -66,9 +66,12 @@ def support_of_operator(operator: str, chip: str, axes: int = 0) -> Support:
 
 def kernel_of(operator: str) -> str:
     """DEVICE, COMPOSITE, CPU or NONE; an empty text for an operator that the table has not."""
-    table = _kernels()
-    name = _plain(operator)
-    return table.get(_row_of(base_of(operator))["stands_for"] or name, "")
+    return _kernels().get(as_on_device(operator), "")
+
+
+def as_on_device(operator: str) -> str:
+    """The operator with overload that the device has where PyTorch's CPU build calls one of its own."""
+    return _row_of(base_of(operator))["stands_for"] or _plain(operator)
 
 
 def apis_of(operator: str) -> tuple[VendorEntry, ...]:

@@ -39,6 +39,18 @@ def core_cost(
     return _joined(product_cost(work.product, chip, tiling, fitted, _kept_bytes(work)), tail, fitted)
 
 
+def repeated(cost: TaskCost, turns: int, fitted: Fitted | None = None) -> TaskCost:
+    """The cost of a task that does the work of `cost` so many times, one behind the other, and starts once."""
+    if turns == 1:
+        return cost
+    start_us = (fitted or load_fitted()).start_us
+    traffic = {level: Traffic(turns * moved.read, turns * moved.written) for level, moved in cost.traffic.items()}
+    return replace(
+        cost, us=start_us + turns * (cost.us - start_us), total_cycles=turns * cost.total_cycles, flops=turns * cost.flops,
+        cycles={pipe: turns * cycles for pipe, cycles in cost.cycles.items()}, traffic=traffic,
+    )  # fmt: skip
+
+
 def core_tiling(work: CoreWork, chip: Chip, fitted: Fitted | None = None) -> Tiling | None:
     """The default tiling of the product in it, None for work without one."""
     return None if work.product is None else default_tiling(work.product, chip, fitted, _kept_bytes(work))

@@ -28,7 +28,7 @@ TRANS_DATA = "TransData"
 _RESHAPED = " of another shape"
 """Suffix of the format of a view whose blocks are not those of its own shape."""
 _POOLS = ("MaxPool", "AvgPool")
-_ROW_OPS = frozenset({"Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits"})
+_ROW_OPS = frozenset({"Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SoftmaxGrad", "LogSoftmaxGrad"})
 _AGNOSTIC = frozenset({ELEMENTWISE, NORMALIZATION, REDUCTION, UPDATE})
 
 

@@ -13,14 +13,17 @@ ND, NC1HWC0, NZ = "ND", "NC1HWC0", "FRACTAL_NZ"
 """Formats of tensors: in rows; images in blocks of 16 channels; matrices in blocks."""
 ELEMENTWISE, REDUCTION, CUBE = "elementwise", "reduction", "cube"
 UPDATE, MOVEMENT, NORMALIZATION = "update", "movement", "normalization"
-AI_CPU, COLLECTIVE, RUNTIME = "AI CPU", "HCCL", "runtime"
+AI_CPU, COLLECTIVE, COPY, RUNTIME = "AI CPU", "HCCL", "copy", "runtime"
 """Patterns: what an operator does, as far as fusion and cost ask for it."""
+TURNS = "turns"
+"""Attribute of an operator that does its work so many times, one behind the other, in one task: a recurrent layer."""
 
 
 @dataclass(eq=False)
 class Tensor:
     """name: "node:output".  shape: as the user's graph has it.  dtype: on the device.  is_variable: whether it outlives the step.
-    base: the tensor whose memory this one shows in another shape.  bits: of an element, 0 for those of its type.
+    base: the tensor whose memory this one shows in another shape.  is_part: whether it shows a part of that, so that who reads
+    it reads less.  bits: of an element, 0 for those of its type.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Tensor:
     is_constant: bool = False
     base: Tensor | None = None
     bits: int = 0
+    is_part: bool = False
 
     @property
     def storage(self) -> Tensor:

@@ -12,14 +12,13 @@ from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.graph.ir import Graph
 from npu_runtime.graph.ops import WHILE
 from npu_runtime.lowering.assign_formats import assign_formats
-from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, RUNTIME, ChipGraph, ChipOp, Tensor
+from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, COPY, RUNTIME, ChipGraph, ChipOp, Tensor
 from npu_runtime.lowering.fuse_buffers import fuse_buffers
 from npu_runtime.lowering.fuse_dropout import fuse_dropout
 from npu_runtime.lowering.region_work import head_of, inputs_of, outputs_of, region_work, transferred
-from npu_runtime.lowering.select_ops import select_ops
 from npu_runtime.lowering.split_normalization import split_normalization
 
-ELSEWHERE = frozenset({AI_CPU, COLLECTIVE, RUNTIME})
+ELSEWHERE = frozenset({AI_CPU, COLLECTIVE, COPY, RUNTIME})
 """Patterns that no AI core works on."""
 
 
@@ -70,14 +69,25 @@ def lower(graph: Graph, chip: Chip) -> list[LoweredTask]:
 
     graph: what `pipeline.SIMPLIFY` leaves, its shapes known.  Neither the graph nor its nodes are changed.
     """
-    selected, fetched = select_ops(graph, chip, graph.fetches)
-    split_normalization(selected)
-    fuse_dropout(selected)
-    assign_formats(selected, chip)
-    return _tasks(selected, fuse_buffers(selected), fetched, chip)
+    # Loads the kernels, and with them scipy, which no trace of PyTorch's operators needs.
+    from npu_runtime.lowering.select_ops import select_ops
+
+    return lower_chip(*select_ops(graph, chip, graph.fetches), chip)
 
 
-def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Tensor], chip: Chip) -> list[LoweredTask]:
+def lower_chip(graph: ChipGraph, fetched: Collection[Tensor], chip: Chip) -> list[LoweredTask]:
+    """The tasks of the chip's operators, fused as the chip's compiler fuses a graph.  fetched: tensors that leave the graph.
+
+    The graph is changed: it gets formats and their conversions.
+    """
+    split_normalization(graph)
+    fuse_dropout(graph)
+    assign_formats(graph, chip)
+    return tasks_of(graph, fuse_buffers(graph), fetched, chip)
+
+
+def tasks_of(graph: ChipGraph, regions: Sequence[list[ChipOp]], fetched: Collection[Tensor], chip: Chip) -> list[LoweredTask]:
+    """A task for each region of a graph whose formats are assigned.  regions: of its operators, in an order of execution."""
     readers, kept = graph.readers(), frozenset(fetched)
     made = []
     for region in regions:
@@ -86,3 +96,17 @@ def _tasks(graph: ChipGraph, regions: list[list[ChipOp]], fetched: Collection[Te
         body = tuple(lower(head.attrs["loop"].graph, chip)) if head.op == WHILE else ()
         made.append(LoweredTask(tuple(region), head, tuple(inputs), tuple(outputs), work, body))
     return made
+
+
+def operator_tasks(graph: ChipGraph) -> list[LoweredTask]:
+    """A task for each operator of a graph whose formats are assigned, as where each is launched by itself.
+
+    So every operator stores what it makes, also what a fused reader would compute again from smaller tensors.
+    """
+    return [_operator_task(op) for op in graph.ops]
+
+
+def _operator_task(op: ChipOp) -> LoweredTask:
+    inputs, outputs = tuple(inputs_of([op])), tuple(op.outputs)
+    work = None if op.pattern in ELSEWHERE else region_work([op], inputs, outputs)
+    return LoweredTask((op,), op, inputs, outputs, work)

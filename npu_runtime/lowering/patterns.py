@@ -1,4 +1,4 @@
-"""The work of a TensorFlow op on the chip: its pattern, and its vector instructions for a block of elements."""
+"""The pattern of a TensorFlow op on the chip."""
 
 from __future__ import annotations
 
@@ -42,14 +42,6 @@ _DEPTHWISE = "DepthwiseConv2dNative"
 element, the chip on its cube units."""
 _UPDATES = ("Apply", "ResourceApply", "Assign", "SparseApply", "ResourceSparseApply")
 _NORMALIZATIONS = ("FusedBatchNorm", "LayerNorm")
-_INSTRUCTIONS = {
-    "RealDiv": 4, "Div": 4, "Exp": 4, "Log": 6, "Tanh": 12, "TanhGrad": 3, "Sigmoid": 8, "SigmoidGrad": 3, "Pow": 12, "Sqrt": 4,
-    "Rsqrt": 6, "RsqrtGrad": 4, "Erf": 20, "_NpuGelu": 16, "_NpuGeluGrad": 24, "Softmax": 10, "LogSoftmax": 14, "ApplyAdam": 16,
-    "ResourceApplyAdam": 16, "ApplyMomentum": 4, "ResourceApplyMomentum": 4, "ApplyRMSProp": 12, "ResourceApplyRMSProp": 12,
-    "MaxPool": 9, "MaxPoolGrad": 18, "AvgPool": 9, "AvgPoolGrad": 9,
-}  # fmt: skip
-"""Vector instructions for a block of elements, where it is not one.  Counted from the formulas: a division is a reciprocal with a
-Newton step and a product, a hyperbolic tangent an exponential and a division, an update its terms."""
 
 
 def pattern_of(node: Node, chip: Chip) -> str:
@@ -69,8 +61,3 @@ def pattern_of(node: Node, chip: Chip) -> str:
     if node.op.startswith(_UPDATES):
         return UPDATE
     return NORMALIZATION if node.op.startswith(_NORMALIZATIONS) else MOVEMENT
-
-
-def instructions(op: str) -> float:
-    """Vector instructions for each block of elements that the op makes."""
-    return float(_INSTRUCTIONS.get(op, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from npu_runtime.cost.tiling import FRACTAL, Product, padded
@@ -47,41 +48,71 @@ def _image(tensor: Tensor, attrs: Mapping[str, Any]) -> _Image:
     return _Image(n, b, c, a) if attrs.get("data_format") == "NCHW" else _Image(n, a, b, c)
 
 
+def _filters(tensor: Tensor, attrs: Mapping[str, Any]) -> tuple[int, ...]:
+    """Height, width, channels that a filter sees, and filters; TensorFlow's order, PyTorch's with the attribute filter_format."""
+    if attrs.get("filter_format") != "OIHW":
+        return tensor.shape
+    n, channels, height, width = tensor.shape
+    return height, width, channels, n
+
+
+class _Groups(NamedTuple):
+    """n: products side by side.  channels, filters: of each of them."""
+
+    n: int
+    channels: int
+    filters: int
+
+
+def _groups(channels: int, filters: tuple[int, ...]) -> _Groups:
+    """The groups of a convolution on the cube unit: narrow ones are done together, zeros between them, until they fill blocks.
+
+    channels: of the image.  Assumed, after the layout of the filters of a grouped convolution in the vendor's open graph engine.
+    """
+    seen, made, n = filters[2], filters[3], max(1, channels // filters[2])
+    if n == 1:
+        return _Groups(1, _blocked(seen), made)
+    filling = math.lcm(math.lcm(seen, FRACTAL) // seen, math.lcm(made // n, FRACTAL) // (made // n))
+    together = min(filling, n)
+    return _Groups(-(-n // together), padded(together * seen), together * made // n)
+
+
 def _blocked(channels: int) -> int:
     return FEW_CHANNELS if channels <= FEW_CHANNELS else padded(channels)
 
 
 def _conv(op: ChipOp) -> Product:
-    image, filters, out = op.inputs[0], op.inputs[1], _image(op.outputs[0], op.attrs)
-    kernel = filters.shape[0] * filters.shape[1]
-    positions = out.batch * out.height * out.width
-    flops = 2.0 * positions * out.channels * kernel * filters.shape[2]
-    return _product(op, positions, out.channels, kernel * _blocked(filters.shape[2]), 1, flops, image, filters)
+    image, filters, out = op.inputs[0], _filters(op.inputs[1], op.attrs), _image(op.outputs[0], op.attrs)
+    kernel, positions = filters[0] * filters[1], out.batch * out.height * out.width
+    groups = _groups(_image(image, op.attrs).channels, filters)
+    flops = 2.0 * positions * out.channels * kernel * filters[2]
+    return _product(op, positions, groups.filters, kernel * groups.channels, groups.n, flops, image, op.inputs[1])
 
 
 def _conv_input_gradient(op: ChipOp) -> Product:
     """Zeros stand between the gradients of a convolution with a stride, and are multiplied too."""
-    filters, gradient = op.inputs[-2], op.inputs[-1]
+    filters, gradient = _filters(op.inputs[-2], op.attrs), op.inputs[-1]
     made, given = _image(op.outputs[0], op.attrs), _image(gradient, op.attrs)
-    kernel = filters.shape[0] * filters.shape[1]
-    positions = made.batch * made.height * made.width
-    flops = 2.0 * given.batch * given.height * given.width * given.channels * kernel * filters.shape[2]
-    return _product(op, positions, made.channels, kernel * padded(given.channels), 1, flops, gradient, filters)
+    kernel, positions = filters[0] * filters[1], made.batch * made.height * made.width
+    groups = _groups(made.channels, filters)
+    columns = made.channels if groups.n == 1 else groups.channels
+    flops = 2.0 * given.batch * given.height * given.width * given.channels * kernel * filters[2]
+    return _product(op, positions, columns, kernel * padded(groups.filters), groups.n, flops, gradient, op.inputs[-2])
 
 
 def _conv_filter_gradient(op: ChipOp) -> Product:
     image, gradient = op.inputs[0], op.inputs[-1]
-    given, filters = _image(gradient, op.attrs), op.outputs[0]
-    kernel = filters.shape[0] * filters.shape[1]
-    positions = given.batch * given.height * given.width
-    flops = 2.0 * positions * given.channels * kernel * filters.shape[2]
-    return _product(op, given.channels, kernel * _blocked(filters.shape[2]), positions, 1, flops, gradient, image)
+    given, filters = _image(gradient, op.attrs), _filters(op.outputs[0], op.attrs)
+    kernel, positions = filters[0] * filters[1], given.batch * given.height * given.width
+    groups = _groups(_image(image, op.attrs).channels, filters)
+    flops = 2.0 * positions * given.channels * kernel * filters[2]
+    return _product(op, groups.filters, kernel * groups.channels, positions, groups.n, flops, gradient, image)
 
 
 def _depthwise(op: ChipOp) -> Product:
     """One block of channels at a time: a product of 16 columns for each, most of whose numbers are zero."""
     image, filters, out = op.inputs[0], op.inputs[1], _image(op.outputs[0], op.attrs)
-    return _depthwise_product(op, out, filters.shape, image, filters)
+    return _depthwise_product(op, out, _filters(filters, op.attrs), image, filters)
 
 
 def _depthwise_product(op: ChipOp, image: _Image, filters: tuple[int, ...], left: Tensor, right: Tensor) -> Product:
@@ -92,12 +123,15 @@ def _depthwise_product(op: ChipOp, image: _Image, filters: tuple[int, ...], left
 
 
 def _depthwise_input_gradient(op: ChipOp) -> Product:
+    """Zeros stand between the gradients of one with a stride, too: no more operations are useful than the gradients have."""
     filters, gradient = op.inputs[-2], op.inputs[-1]
-    return _depthwise_product(op, _image(op.outputs[0], op.attrs), filters.shape, gradient, filters)
+    extents, given = _filters(filters, op.attrs), _image(gradient, op.attrs)
+    made = _depthwise_product(op, _image(op.outputs[0], op.attrs), extents, gradient, filters)
+    return replace(made, flops=2.0 * math.prod(given) * extents[0] * extents[1])
 
 
 def _depthwise_filter_gradient(op: ChipOp) -> Product:
-    image, gradient, filters = op.inputs[0], op.inputs[-1], op.outputs[0].shape
+    image, gradient, filters = op.inputs[0], op.inputs[-1], _filters(op.outputs[0], op.attrs)
     given, kernel = _image(gradient, op.attrs), filters[0] * filters[1]
     positions, blocks = given.batch * given.height * given.width, padded(given.channels) // FRACTAL
     flops = 2.0 * positions * given.channels * kernel

@@ -8,7 +8,7 @@ from npu_runtime.cost.core_task import CoreWork
 from npu_runtime.cost.vector import VECTOR_BYTES
 from npu_runtime.lowering.chip_graph import CUBE, UPDATE, ChipOp, Tensor
 from npu_runtime.lowering.fuse_buffers import is_recomputed
-from npu_runtime.lowering.patterns import instructions
+from npu_runtime.lowering.instructions import instructions
 from npu_runtime.lowering.products import product_of
 
 
@@ -18,9 +18,9 @@ def head_of(region: list[ChipOp]) -> ChipOp:
 
 
 def inputs_of(region: list[ChipOp]) -> list[Tensor]:
-    """Tensors that the region reads and does not make, each once."""
+    """Tensors that the region reads and does not make, each once: whole ones, or the parts that are read of them."""
     made = {tensor.storage for op in region for tensor in op.outputs}
-    return list(dict.fromkeys(t.storage for op in region for t in op.inputs if t.storage not in made))
+    return list(dict.fromkeys(t if t.is_part else t.storage for op in region for t in op.inputs if t.storage not in made))
 
 
 def outputs_of(region: list[ChipOp], readers: dict[Tensor, list[ChipOp]], fetched: Collection[Tensor]) -> list[Tensor]:

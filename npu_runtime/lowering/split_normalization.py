@@ -18,6 +18,10 @@ _REDUCED, _UPDATED = "_Reduce", "_Update"
 def split_normalization(graph: ChipGraph) -> None:
     """Replace every normalisation over a batch by its two operators."""
     graph.ops = [part for op in graph.ops for part in _parts(op)]
+    for op in graph.ops:
+        for tensor in op.inputs:
+            if tensor.base is not None:  # a view of what a half makes now
+                tensor.producer = tensor.storage.producer
 
 
 def _parts(op: ChipOp) -> list[ChipOp]:

@@ -8,19 +8,12 @@ from itertools import count
 
 from npu_formats.device.chip import Chip
 from npu_runtime.analysis.training_updates import is_training_update
-from npu_runtime.cost.ai_cpu import ai_cpu_cost
-from npu_runtime.cost.choice import Choice, cost_with
-from npu_runtime.cost.collective import RANKS_A_SERVER, collective_cost
-from npu_runtime.cost.runtime_ops import runtime_cost
-from npu_runtime.cost.task_cost import TaskCost
-from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, CUBE, RUNTIME, Tensor
-from npu_runtime.lowering.fuse_dropout import GENERATE_MASK
+from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, COPY, CUBE, RUNTIME, Tensor
 from npu_runtime.lowering.lower import Choose, LoweredTask, makers, untuned
+from npu_runtime.simulation.cost_of_task import Ranks, cost_of
 from npu_runtime.simulation.run_record import DeviceTask, TensorDescription
 from npu_runtime.simulation.task_streams import streams_of
 
-_RANDOM = (GENERATE_MASK, "Random", "StatelessRandom", "TruncatedNormal", "StatelessTruncatedNormal", "ParameterizedTruncated")
-"""Beginnings of the names of ops that draw a random number for each element."""
 SourceOf = Callable[[str], str]
 """source_of(node): "file:line" of the script that made a node of the user's graph, "" if unknown; of "", which stands for what no
 node of the user's is, such as a change of an input's format, the line that called the graph's function."""
@@ -33,22 +26,6 @@ class Launch:
     task: DeviceTask
     waits: tuple[int, ...]
     body: tuple[Launch, ...] = ()
-
-
-@dataclass(frozen=True)
-class Ranks:
-    """n_ranks: that compute together.  ranks_a_server: of them on one machine.  n_started: for which the graph was made, 0 for
-    all: a group of fewer stays as large as it is, whatever n_ranks says.
-    """
-
-    n_ranks: int = 1
-    ranks_a_server: int = RANKS_A_SERVER
-    n_started: int = 0
-
-    def in_call(self, task: LoweredTask) -> int:
-        """The number of ranks that take part in a collective."""
-        named = len(str(task.head.attrs.get("ranks") or "").split(","))
-        return named if 1 < named < (self.n_started or self.n_ranks) else self.n_ranks
 
 
 @dataclass(frozen=True)
@@ -105,7 +82,8 @@ def _launches(tasks: Sequence[LoweredTask], streams: Mapping[int, int], compiler
     maker = makers(tasks)
     made = []
     for position, task in enumerate(tasks):
-        waits = tuple(sorted({maker[t] for t in task.read if t in maker and streams[maker[t]] != streams[position]}))
+        read = (tensor.storage for tensor in task.read)
+        waits = tuple(sorted({maker[t] for t in read if t in maker and streams[maker[t]] != streams[position]}))
         described = compiler.described(task, position, streams[position])
         body = _launches(task.body, dict.fromkeys(range(len(task.body)), streams[position]), compiler)
         made.append(Launch(described, waits, body))
@@ -133,24 +111,13 @@ def _inside(launch: Launch) -> Iterator[DeviceTask]:
         yield from _inside(inner)
 
 
-def cost_of(task: LoweredTask, chip: Chip, ranks: Ranks, choice: Choice | None = None) -> TaskCost:
-    """The cost of a task on its engine.  choice: what tuning has chosen for the AI cores."""
-    if task.work is not None:
-        return cost_with(task.work, chip, choice)
-    read, written = (sum(tensor.n_bytes for tensor in tensors) for tensors in (task.read, task.written))
-    if task.head.pattern == COLLECTIVE:
-        return collective_cost(task.head.op_type, read, ranks.in_call(task), ranks.ranks_a_server, chip)
-    if task.head.pattern == RUNTIME:
-        return runtime_cost(task.head.op)
-    n_random = sum(t.n_elements for t in task.written) if task.head.op.startswith(_RANDOM) else 0
-    return ai_cpu_cost(read, written, sum(op.flops for op in task.ops), chip, random_numbers=n_random)
-
-
 def _task_type(task: LoweredTask, chip: Chip) -> str:
     if task.head.pattern in (AI_CPU, RUNTIME):
         return "AI_CPU"
     if task.head.pattern == COLLECTIVE:
         return "COMMUNICATION"
+    if task.head.pattern == COPY:
+        return "MEMCPY_ASYNC"
     return "AI_VECTOR_CORE" if chip.is_split and task.head.pattern != CUBE else "AI_CORE"
 
 

@@ -28,7 +28,8 @@ def streams_of(tasks: Sequence[LoweredTask], chip: Chip) -> dict[int, int]:
     maker = {tensor: str(position) for tensor, position in makers(tasks).items()}
     names = [str(position) for position, task in enumerate(tasks)]
     sources = {
-        name: frozenset(maker[t] for t in task.read if t in maker) - {name} for name, task in zip(names, tasks, strict=True)
+        name: frozenset(maker[t.storage] for t in task.read if t.storage in maker) - {name}
+        for name, task in zip(names, tasks, strict=True)
     }
     masks = {name for name, task in zip(names, tasks, strict=True) if task.head.op == GENERATE_MASK and not sources[name]}
     launched = [name for name in names if name not in masks]

@@ -147,6 +147,7 @@ def test_what_the_cpu_build_calls_is_judged_as_what_the_device_has():
     call = "aten::_scaled_dot_product_flash_attention_for_cpu", ["float16"] * 3
     assert not limits_of_call(*call, [(1, 2, 8, 512)] * 3, "910B2")
     (found,) = limits_of_call(*call, [(1, 2, 8, 513)] * 3, "910B2")
+    assert found.message.startswith("aten::scaled_dot_product_attention on 910B2: ")
     assert found.kind == "shape_limit" and "axis -1 of `query` has at most 512 elements" in found.message
 
 
@@ -162,6 +163,7 @@ def test_what_the_cpu_build_calls_is_judged_as_what_the_device_has():
         ("aten::isin.Tensor_Tensor", ["int64"] * 2, [(1,) * 8, (1,) * 9], "910B2", [("shape_limit", True)] * 2),
         ("aten::avg_pool3d", ["float32"], [(1, 1, 4, 4, 4)], "910B2", [("refused", False)]),
         ("aten::detach", ["float64"], [(2,)], "910B2", []),
+        ("profiler::_record_function_exit", [], [], "910B2", []),
         ("mine::op", ["float32"], [(2,)], "910B2", [("unverified", False)]),
         ("c10d::allreduce_", ["float64"], [(2,)], "910B2", [("type_refused", True)]),
     ],
@@ -192,7 +194,9 @@ def test_rank_chooses_the_convolution():
 )
 def test_a_use_of_an_api_has_a_finding(name, kind, words):
     (found,) = limits_of_api(name, "910B2")
-    assert found.kind == kind and words in found.message
+    assert found.kind == kind and words in found.message and found.certain
+    (first_generation,) = limits_of_api(name, "910A")
+    assert "not verified for 910A" in first_generation.message and not first_generation.certain
 
 
 def test_a_supported_api_has_none():

@@ -47,6 +47,27 @@ def test_inference_normalisation_stays_one_operator():
     assert not any("BNTraining" in kind for kind in types(lowered([net])))
 
 
+def test_a_normalisation_may_be_flattened_for_a_product():
+    net = tf.reshape(_normalized(_image()), [8, -1])
+    tasks = lowered([tf.matmul(net, _weights(32 * 32 * 16, 4))])
+    assert any("BNTrainingUpdate" in kind for kind in types(tasks)) and any("MatMulV2" in kind for kind in types(tasks))
+
+
+def test_a_convolution_with_groups_is_a_product_for_each_group_that_fills_a_block():
+    """Groups of 8 channels are done by twos, so that a block of 16 channels is full; those of 32 one by one."""
+    narrow, wide = (
+        next(
+            task.work.product
+            for task in lowered([tf.nn.conv2d(_image(64), tf.zeros([3, 3, n, 64]), 1, "SAME")])
+            if task.work and task.work.product
+        )
+        for n in (8, 32)
+    )
+    assert (narrow.batch, narrow.n, narrow.k) == (4, 16, 9 * 16)
+    assert (wide.batch, wide.n, wide.k) == (2, 32, 9 * 32)
+    assert narrow.flops == 2 * 8 * 32 * 32 * 64 * 9 * 8
+
+
 def test_an_elementwise_chain_is_one_task_and_moves_only_its_ends():
     x = tf.placeholder(tf.float32, [64, 1024])
     (task,) = lowered([tf.tanh(tf.exp(x) * 2.0 + 1.0)], mode="must_keep_origin_dtype")

@@ -18,12 +18,15 @@ def run(
     if module is None and not words:
         raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
     settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
+    from tf2npu.launch import pytorch
     from tf2npu.launch.doctor import why_not_run
+    from tf2npu.launch.shims import PYTORCH, shim_of_run
 
-    reason = why_not_run()
+    script = None if module is not None else words.pop(0)
+    is_for_pytorch = shim_of_run(module, script) is PYTORCH
+    reason = pytorch.why_not_run() if is_for_pytorch else why_not_run()
     if reason:
         raise RefusedRequest(reason)
-    script = None if module is not None else words.pop(0)
     from tf2npu.launch.run_script import run_script
     from tf2npu.ranks.launch_request import LaunchRequest
 

@@ -19,6 +19,12 @@ BUILT_ON_TENSORFLOW = {
 }  # fmt: skip
 """Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
 
+BUILT_ON_PYTORCH = frozenset(
+    ("accelerate", "diffusers", "fairseq", "fastai", "ignite", "lightning", "pytorch_lightning", "timm", "torch_geometric",
+     "torch_npu", "torchaudio", "torchtext", "torchvision")
+)  # fmt: skip
+"""Top-level modules of packages that import PyTorch by themselves."""
+
 
 def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
     """Module of the framework that a file imports which imports nothing that the converter knows; or nothing."""

@@ -16,9 +16,10 @@ import click
 import tf2npu
 from npu_formats.session_options import launcher_options
 from tf2npu.frameworks.tensorflow1.adapter_imports import ADAPTERS
+from tf2npu.launch import pytorch
 from tf2npu.refused_request import RefusedRequest
 
-_PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim")
+_PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim", "torch")
 
 
 def lines() -> list[str]:
@@ -29,11 +30,14 @@ def lines() -> list[str]:
     found += [
         "",
         *(line for package in ADAPTERS for line in _adapter_lines(package)),
+        *pytorch.doctor_lines(),
         "",
         "convert, scan, report, rules: can run here",
     ]
     reason = why_not_run("tf2npu run")
     found.append(f"run: {reason}" if reason else "run: can run here, on the simulated device")
+    reason = pytorch.why_not_run()
+    found.append(f"run, scripts for PyTorch: {reason or 'can run here, on the simulated device'}")
     found.append(_npu_line())
     return found
 
@@ -44,11 +48,14 @@ def script_lines(script: Path) -> list[str]:
     Raises: RefusedRequest when the script cannot be read.
     """
     from tf2npu.launch import preflight, preflight_tensorflow2
-    from tf2npu.launch.shims import TENSORFLOW1, shim_of
+    from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, shim_of
 
     options = _launcher_options()
     try:
-        is_first = shim_of(str(script)) is TENSORFLOW1
+        shim = shim_of(str(script))
+        if shim is PYTORCH:
+            return ["", f"{script} is a script for PyTorch: {pytorch.why_not_run() or f'`tf2npu run {script}` runs it as it is'}"]
+        is_first = shim is TENSORFLOW1
         return ["", *(preflight if is_first else preflight_tensorflow2).lines(script, options)]
     except OSError as error:
         raise RefusedRequest(f"{script}: cannot be read: {error.strerror}") from None

@@ -17,7 +17,7 @@ from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_
 from npu_formats.escape import visible, visible_lines
 from npu_formats.files.lock import Busy
 from npu_formats.session_options import launcher_options
-from tf2npu.launch.shims import TENSORFLOW1, loaded_shim, shim_of, watching_shim
+from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, loaded_shim, shim_of_run, watching_shim
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.errors import NotAReport
@@ -73,13 +73,14 @@ def run_script(
     except ValueError as error:
         print(f"tf2npu run: {visible_lines(str(error))}", file=sys.stderr)
         return USAGE
-    shim = watching_shim() or shim_of(write.script_of(module, script))
+    shim = watching_shim() or shim_of_run(module, script)
     problem = shim.prepare() if shim is not None else None
     if problem:
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     if all_sessions and shim is not TENSORFLOW1:
-        print("tf2npu run: --all-sessions has no effect: a script for TensorFlow 2 has no sessions", file=sys.stderr)
+        framework = "PyTorch" if shim is PYTORCH else "TensorFlow 2"
+        print(f"tf2npu run: --all-sessions has no effect: a script for {framework} has no sessions", file=sys.stderr)
     name = module or str(script)
     sys.argv[:] = [name, *argv]
     code = _run(name, module, strict, None)[0] if report is None else _run_recorded(name, module, strict, report)

@@ -1,4 +1,4 @@
-"""The shim that prepares the process of a script: npu_bridge for TensorFlow 1, npu_device for 2, or none."""
+"""The shim that prepares the process of a script: npu_bridge for TensorFlow 1, npu_device for 2, torch_npu for PyTorch, none."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from npu_formats.environment import watched_adapter
-from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE, DEVICE, adapter_of, files_of
+from npu_formats.device.chip import ChipProblem
+from npu_formats.environment import TF2NPU_STRICT, watched_adapter
+from tf2npu.frameworks.other_frameworks import BUILT_ON_PYTORCH
+from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE, DEVICE, adapter_of, files_of, roots_of
+from tf2npu.launch import pytorch
 from tf2npu.launch.temporary_conversion import folders_of
+from tf2npu.runs.write import script_of
 
 
 @dataclass(frozen=True)
@@ -47,15 +51,32 @@ class Shim:
         return problem
 
 
+class _PyTorchShim(Shim):
+    """torch_npu, which PyTorch itself imports: nothing is loaded before the script asks for it."""
+
+    def prepare(self) -> str | None:
+        """Put torch_npu on the path, say which options have no effect, and what is wrong with the chip's name."""
+        try:
+            pytorch.check_chip()
+        except ChipProblem as error:
+            return str(error)
+        for option in pytorch.without_effect():
+            print(f"tf2npu run: --option {option} has no effect on a script for PyTorch", file=sys.stderr)
+        pytorch.prepare(os.environ.get(TF2NPU_STRICT) == "1")
+        return None
+
+
 TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks", "session")
 TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary", "function")
+PYTORCH = _PyTorchShim(pytorch.PACKAGE, "", "torch_npu._device.run_summary", "operator")
 _BY_PACKAGE = {shim.package: shim for shim in (TENSORFLOW1, TENSORFLOW2)}
 
 
 def shim_of(script: str) -> Shim | None:
     """The shim that a script needs, told by the adapter that it or a file of its project imports.
 
-    Without an adapter, None for what only TensorFlow 2 can run, else that of TensorFlow 1: its sessions may be for the device.
+    Without an adapter, that of PyTorch for what imports PyTorch and not TensorFlow, None for what only TensorFlow 2 can run, else
+    that of TensorFlow 1: its sessions may be for the device.
     """
     if not script:
         return TENSORFLOW1
@@ -67,8 +88,24 @@ def shim_of(script: str) -> Shim | None:
     adapter = next(filter(None, map(adapter_of, texts)), "")
     if adapter:
         return _BY_PACKAGE[adapter]
+    if any(map(_is_pytorch, texts)) and not any(b"tensorflow" in text and "tensorflow" in roots_of(text) for text in texts):
+        return PYTORCH
     dialects = set(map(_dialect, texts))
     return None if "2" in dialects and "1" not in dialects else TENSORFLOW1
+
+
+def shim_of_run(module: str | None, script: str | Path | None) -> Shim | None:
+    """The shim of what `tf2npu run` is given: a script, or a module, which may be one of PyTorch's own, as its launcher is."""
+    root = (module or "").partition(".")[0]
+    file = script_of(module, script)
+    return PYTORCH if not file and root in _ROOTS else shim_of(file)
+
+
+_ROOTS = BUILT_ON_PYTORCH | {"torch"}
+
+
+def _is_pytorch(text: bytes) -> bool:
+    return any(root.encode() in text for root in _ROOTS) and not _ROOTS.isdisjoint(roots_of(text))
 
 
 def _dialect(text: bytes) -> str:
@@ -86,4 +123,4 @@ def watching_shim() -> Shim | None:
 
 def loaded_shim() -> Shim | None:
     """The shim that knows what ran in this process: npu_bridge, too, where npu_device.compat.v1 loaded it."""
-    return next((shim for shim in (TENSORFLOW1, TENSORFLOW2) if shim.hooks in sys.modules), None)
+    return next((shim for shim in (TENSORFLOW1, TENSORFLOW2, PYTORCH) if shim.hooks in sys.modules), None)

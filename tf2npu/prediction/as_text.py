@@ -69,6 +69,8 @@ def summary(step: ChipStep, document: Document, t: Texts) -> Iterator[str]:
     """Time, parts of the time, arithmetic and memory: a sentence each, of what is known."""
     if step.step_ms is not None:
         yield _time(step, document, t)
+    if step.bounds_ms is not None:
+        yield _bounds(step, t)
     if step.precision:
         yield t("Precision: {}.", visible(step.precision))
     shares = [(name, getattr(step.shares, name)) for name in SHARES]
@@ -92,6 +94,16 @@ def _time(step: ChipStep, document: Document, t: Texts) -> str:
     if step.batch is not None:
         said += t(" with a batch of {}", step.batch)
     return said + t(".")
+
+
+def _bounds(step: ChipStep, t: Texts) -> str:
+    """The two bounds of a step whose operators are called one by one, and the examples a second of both."""
+    low, high = step.bounds_ms or (0.0, 0.0)
+    said = t("Step: from {}, fused as a graph, to {}, each operator a task", figures.ms(low), figures.ms(high))
+    if step.batch is not None and low:
+        fast, slow = (figures.number(step.batch / ms * 1e3) for ms in (low, high))
+        said += t("; {} to {} examples a second with a batch of {}", slow, fast, step.batch)
+    return said + t(". The host's part is not known: Python calls each operator, and a device that is faster waits for it.")
 
 
 def _arithmetic(step: ChipStep, t: Texts) -> str:

@@ -10,7 +10,8 @@ from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.simulation.compiled_model import CompiledModel, Launch, Ranks, compile_model, tasks_of
+from npu_runtime.simulation.compiled_model import CompiledModel, Launch, compile_model, tasks_of
+from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.device_compiler import Lowered, Target, lower_for
 from npu_runtime.simulation.run_record import DeviceTask, Iteration

@@ -13,7 +13,7 @@ from npu_runtime.observers.prediction.exit_script import listen
 from npu_runtime.observers.prediction.step_document import document_of
 from npu_runtime.observers.prediction.training_steps import MetBatches, TrainingSteps, put_document
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.simulation.compiled_model import Ranks
+from npu_runtime.simulation.cost_of_task import Ranks
 
 
 class PredictionCollector(SessionObserver):

@@ -15,7 +15,7 @@ from npu_runtime.lowering.chip_graph import COLLECTIVE
 from npu_runtime.observers.prediction.chip_step import ChipStep, StepCompiler
 from npu_runtime.observers.prediction.data_parallel import as_data_parallel, has_collectives
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.simulation.compiled_model import Ranks
+from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.device_compiler import Target
 
 ENOUGH = 0.95

@@ -17,7 +17,7 @@ from npu_runtime.observers.prediction.scaling import scaling_of, step_of_ranks
 from npu_runtime.observers.prediction.shares import shares_of
 from npu_runtime.observers.prediction.training_steps import Shapes
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.simulation.compiled_model import Ranks
+from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.device_compiler import Target
 from npu_runtime.simulation.run_record import TaskRun, TensorDescription
 from npu_runtime.trace.shapes import SHOWN_SHAPES

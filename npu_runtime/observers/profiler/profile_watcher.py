@@ -17,7 +17,8 @@ from npu_runtime.observers.profiler.collection import ProfileNotWritten, write_p
 from npu_runtime.observers.profiler.request import ProfilingRequest, requested
 from npu_runtime.observers.ran_step import RanStep
 from npu_runtime.simulation.buffers import buffers_of
-from npu_runtime.simulation.compiled_model import CompiledModel, Ranks, compile_model
+from npu_runtime.simulation.compiled_model import CompiledModel, compile_model
+from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.device_compiler import Target, lower_for
 from npu_runtime.simulation.run_record import ModelRun

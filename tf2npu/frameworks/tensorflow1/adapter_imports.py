@@ -46,6 +46,11 @@ def _roots(source: bytes) -> set[str]:
         return {name.decode() for name in _LINE.findall(source)}
 
 
+def roots_of(source: bytes) -> set[str]:
+    """The top-level modules that a source imports."""
+    return {module.split(".")[0] for level, module, _ in _imports(source) if not level}
+
+
 def imported_adapter(script: Path, folders: Sequence[Path]) -> ImportedAdapter | None:
     """The adapter that a script imports, or the first file that it imports from these folders; None where none does.
 

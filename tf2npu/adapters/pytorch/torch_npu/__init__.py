@@ -18,11 +18,12 @@ if not backend.is_possible():
     )
 
 from . import npu
-from ._device import run_summary
+from ._device import prediction, run_summary
 
 backend.install(npu)
 torch.npu = npu
 run_summary.begin()
+prediction.begin()
 
 from . import contrib  # noqa: E402, F401
 

@@ -13,8 +13,8 @@ from . import dispatch
 from .tensor import NpuTensor
 
 _of_torch = torch.nn.functional.scaled_dot_product_attention
-_FORWARD = "aten::scaled_dot_product_attention"
-_BACKWARD = "aten::scaled_dot_product_attention_backward"
+_FORWARD = "aten::_scaled_dot_product_flash_attention_for_cpu"
+_BACKWARD = "aten::_scaled_dot_product_flash_attention_for_cpu_backward"
 
 
 class _Attention(torch.autograd.Function):
@@ -35,13 +35,8 @@ class _Attention(torch.autograd.Function):
         wanted = [host for host in ctx.hosts if host is not None and host.requires_grad]
         found = iter(torch.autograd.grad(ctx.out, wanted, gradient.host, True))
         parts = [NpuTensor(next(found), ctx.index) if host is not None and host.requires_grad else None for host in ctx.hosts]
-        dispatch.tell(
-            _BACKWARD,
-            (gradient, *(NpuTensor(host.detach(), ctx.index) for host in ctx.hosts if host is not None)),
-            {},
-            tuple(parts),
-            ctx.index,
-        )
+        told = [NpuTensor(host.detach(), ctx.index) for host in ctx.hosts if host is not None]
+        dispatch.tell(_BACKWARD, (gradient, *told), {}, tuple(parts), ctx.index)
         return (None, *parts)
 
 

@@ -18,6 +18,7 @@ from . import (
     recurrent,
     replaced,
     serialization,
+    tensor_types,
     transfers,
 )
 
@@ -42,7 +43,10 @@ def install(module: ModuleType) -> None:
     sys.modules["torch.npu"] = module
     _setup_privateuseone_for_python_backend(NAME, backend_module=module, hook=_Hook())
     numbering.name_devices()
-    for part in (chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced):
+    parts = (
+        chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced, tensor_types,
+    )  # fmt: skip
+    for part in parts:
         part.install()
 
 

@@ -32,7 +32,7 @@ def _index_wanted(device: Any, parts: tuple) -> int:
     if isinstance(device, int):
         return numbering.index_of(device)
     device = torch.device(device)
-    return numbering.index_of(device) if device.type == "npu" else -1
+    return numbering.index_of(device) if device.type in numbering.TYPES else -1
 
 
 def _of_host(value: Any) -> Any:

@@ -9,11 +9,11 @@ import torch
 
 from . import numbering, shapes_only
 from .aliases import Aliases, aliases_of
-from .memory import POOLS
+from .memory import POOLS, Allocation
 from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
 
 _aten = torch.ops.aten
-_OURS = ("npu", numbering.CPP)
+_OURS = numbering.TYPES
 _Tensor, _device = torch.Tensor, torch.device
 
 COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
@@ -32,7 +32,7 @@ _LABELLED = frozenset(
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
 
 _RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.default: _aten.neg.default}
-"""Views that only mark numbers as conjugate or negative. Below autograd PyTorch does not look at the mark: numbers are made of it."""
+"""Views that only mark numbers as conjugate or negative: PyTorch does not look at the mark below autograd, so numbers are made."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
@@ -149,10 +149,21 @@ def _wrapped(out: Any, aliases: Aliases, args: tuple, kwargs: dict[str, Any], in
             _follow_size(result, made)
         return results[0] if len(results) == 1 else tuple(results)
     base = args[aliases.viewed] if 0 <= aliases.viewed < len(args) else None
-    allocation = base.allocation if isinstance(base, NpuTensor) else None
+    if not isinstance(base, NpuTensor):
+        return _new(out, index, None)
+    if torch.is_inference_mode_enabled() and not base.is_inference():
+        with torch.inference_mode(False):  # a view of what may be trained stays so there, too
+            return _view(out, index, base, aliases)
+    return _view(out, index, base, aliases)
+
+
+def _view(out: Any, index: int, base: NpuTensor, aliases: Aliases) -> Any:
+    shares = aliases.is_certain or not isinstance(out, _Tensor) or _share_storage(out, base.host)
+    return _new(out, index, base.allocation if shares else None)
+
+
+def _new(out: Any, index: int, allocation: Allocation | None) -> Any:
     if isinstance(out, _Tensor):
-        if allocation is not None and not aliases.is_certain and not _share_storage(out, base.host):
-            allocation = None
         return NpuTensor(out, index, allocation)
     if isinstance(out, (tuple, list)):
         return type(out)(NpuTensor(part, index, allocation) if isinstance(part, _Tensor) else part for part in out)

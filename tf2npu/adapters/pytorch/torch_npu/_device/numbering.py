@@ -17,6 +17,9 @@ CPP = "lazy"
 VISIBLE = "ASCEND_RT_VISIBLE_DEVICES"
 """The vendor's variable that numbers some of a host's devices anew from 0, as CUDA_VISIBLE_DEVICES does."""
 
+TYPES = {"npu", CPP}
+"""Types of torch.device that mean the NPU; cuda is one where CUDA's names are switched over."""
+
 
 def _visible() -> int:
     text = os.environ.get(VISIBLE)
@@ -54,7 +57,7 @@ def index_of(device: Any) -> int:
         return _current.index
     if not isinstance(device, int):
         device = torch.device(device)
-        if device.type not in ("npu", CPP):
+        if device.type not in TYPES:
             raise ValueError(f"Expected a npu device, but got: {device}")
         if device.index is None:
             return _current.index

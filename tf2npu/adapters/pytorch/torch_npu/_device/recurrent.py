@@ -15,18 +15,18 @@ LAYERS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
 class _Layer(torch.autograd.Function):
-    """name: of the layer.  arrange: puts the tensors of the hosts into the layer's arguments.  tensors: all of them, flat."""
+    """name: of the layer.  given: its arguments, of which `tensors` are all tensors, flat."""
 
     @staticmethod
-    def forward(ctx: Any, name: str, arrange: Callable[[Sequence[torch.Tensor]], list], *tensors: Any) -> tuple[NpuTensor, ...]:
+    def forward(ctx: Any, name: str, given: tuple, *tensors: Any) -> tuple[NpuTensor, ...]:
         ctx.set_materialize_grads(False)
         index = next(tensor.index for tensor in tensors if isinstance(tensor, NpuTensor))
         hosts = [_host(tensor).detach().requires_grad_(tensor.requires_grad) for tensor in tensors]
         with torch.enable_grad():
-            out = getattr(torch._C._VariableFunctions, name)(*arrange(hosts))
-        ctx.hosts, ctx.out, ctx.index, ctx.name = hosts, out, index, name
+            out = getattr(torch._C._VariableFunctions, name)(*_arranged(given, hosts))
+        ctx.hosts, ctx.out, ctx.index, ctx.name, ctx.given = hosts, out, index, name, given
         result = tuple(NpuTensor(part.detach(), index) for part in out)
-        dispatch.tell(f"aten::{name}", tensors, {}, result, index)
+        dispatch.tell(f"aten::{name}{_overload(given)}", given, {}, result, index)
         return result
 
     @staticmethod
@@ -37,8 +37,15 @@ class _Layer(torch.autograd.Function):
         found = iter(made)
         parts = [next(found) if host.requires_grad else None for host in ctx.hosts]
         result = tuple(None if part is None else NpuTensor(part, ctx.index) for part in parts)
-        dispatch.tell(f"aten::{ctx.name}_backward", gradients, {}, result, ctx.index)
+        first = next(part for part in gradients if part is not None)
+        name = f"aten::{ctx.name}_backward{_overload(ctx.given)}"
+        dispatch.tell(name, (first, *ctx.given), {}, result, ctx.index)
         return (None, None, *result)
+
+
+def _overload(given: tuple) -> str:
+    """ ".data" for the form of packed sequences, whose third argument is the list of states."""
+    return ".data" if isinstance(given[1], torch.Tensor) and not given[1].is_floating_point() else ""
 
 
 def _host(tensor: torch.Tensor) -> torch.Tensor:
@@ -77,7 +84,7 @@ def _layer(name: str) -> Callable[..., Any]:
             lower = torch.get_autocast_dtype("npu")
             args = tuple(_arranged(args, [tensor.to(lower) if tensor.is_floating_point() else tensor for tensor in tensors]))
             tensors = _flat(args)
-        return _Layer.apply(name, lambda hosts: _arranged(args, hosts), *tensors)
+        return _Layer.apply(name, args, *tensors)
 
     return layer
 

@@ -11,6 +11,7 @@ import torch
 
 from npu_formats.environment import TF2NPU_LOG, TF2NPU_RECORD
 
+from . import switched
 from .chip import chip_of_run
 from .memory import POOLS
 from .operator_log import LimitAt, OperatorLog
@@ -52,14 +53,14 @@ def lines() -> list[str]:
         f"{sum(log.operators.values())} operators of {len(log.operators)} kinds in {_counted(_steps.count, 'training step')} "
         f"on a simulated {chip_of_run().name}; their numbers are PyTorch's on the CPU"
     )
-    return [head, *_limit_lines(log, most), *_copy_lines(log, most), *_memory_lines(log)]
+    return [head, *_limit_lines(log, most), *_copy_lines(log, most), *_memory_lines(log), *_switched_line()]
 
 
 def _limit_lines(log: OperatorLog, most: int | None) -> list[str]:
     certain = [(at, count) for at, count in log.limits.most_common() if at.limit.certain]
     told = [f"  {at.limit.message} ({_counted(count, 'time')}, {_short(at.place)})" for at, count in certain]
     names = {at.limit.name for at in log.limits if not at.limit.certain}
-    unsure = f"  {_counted(len(names), 'kind')} of operators have limits that are not certain: `--report` lists them"
+    unsure = f"  limits that are not certain, for {_counted(len(names), 'kind')} of operators: `--report` lists them"
     return _cut(told, most, "limits") + ([unsure] if names else [])
 
 
@@ -77,6 +78,11 @@ def _memory_lines(log: OperatorLog) -> list[str]:
         for pool in POOLS
         if pool.allocations
     ]
+
+
+def _switched_line() -> list[str]:
+    count = len(switched.places())
+    return [f"  {_counted(count, 'name')} of CUDA taken for the NPU's: `--report` says where, and what to write"] if count else []
 
 
 def _cut(told: list[str], most: int | None, what: str) -> list[str]:
@@ -106,7 +112,7 @@ def run_document() -> dict[str, Any]:
         "device_lines": [{"place": place, "count": count} for place, count in sorted((log.places or {}).items()) if place],
         "host_lines": _host_lines(log), "input_lines": [],
         "eager_operators": {"count": total, "kinds": len(log.operators), "release": torch.__version__},
-        "limit_lines": _limits(log), "copy_lines": _copies(log), "memory_peaks": _peaks(log),
+        "limit_lines": _limits(log), "copy_lines": _copies(log), "memory_peaks": _peaks(log), "switched_lines": _switched(),
     }  # fmt: skip
 
 
@@ -148,6 +154,13 @@ def _peaks(log: OperatorLog) -> list[dict[str, Any]]:
         {"device": pool.index, "bytes": pool.peak, "capacity": pool.total or 0, "place": log.peaks.get(pool.index, "")}
         for pool in POOLS if pool.allocations
     ]  # fmt: skip
+
+
+def _switched() -> list[dict[str, Any]]:
+    return [
+        {"place": f"{one.file}:{one.line}", "name": one.says, "instead": one.instead, "count": one.count}
+        for one in switched.places()
+    ]
 
 
 def _order(item: tuple[LimitAt, int]) -> tuple:

@@ -71,8 +71,25 @@ def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any) -> torch.
     return made if index is None else NpuTensor(made, index)
 
 
+def _restore_location(device: str) -> Any:
+    """The device of a tensor that was saved on one.  A function as map_location is asked with an empty storage."""
+    wanted = torch.serialization._serialization_tls.map_location
+    if not callable(wanted):
+        return _location_of_torch(device)
+    storage = torch.UntypedStorage(0)
+    given = wanted(storage, device)
+    if given is None:
+        return device
+    index = getattr(given, "npu_index", None)
+    return "cpu" if index is None else f"npu:{index}"
+
+
+_location_of_torch = torch._utils._get_restore_location
+
+
 def install() -> None:
     """Register with PyTorch how files come to the devices.  5: before its own handlers of the host's and CUDA's storages."""
     torch.serialization.register_package(5, _tag, _restore)
     torch._utils._rebuild_tensor = _rebuild_tensor
+    torch._utils._get_restore_location = _restore_location
     BEHAVIOUR.deep_copy, BEHAVIOUR.reduced = deep_copy, reduced

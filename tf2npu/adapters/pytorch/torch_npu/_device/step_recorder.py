@@ -1,7 +1,7 @@
 """The operators of one training step, for a prediction and for a profile.
 
-A step ends where an optimizer has stepped: PyTorch tells of that by a hook of its own. Calls of an optimizer that follows another
-without a backward pass between them, as the two of a GAN may, belong to steps of their own.
+A step ends where all optimizers have stepped that step in turn, as the two of a GAN do: PyTorch tells of each by a hook. So the
+first step is known to be over when an optimizer comes again, and how many there are from then on.
 """
 
 from __future__ import annotations
@@ -10,22 +10,24 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
 
 from npu_formats.user_frames import calling_line
+from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
 
-from . import dispatch
+from . import dispatch, transfers
 from .tensor import NpuTensor
 
 _Tensor = torch.Tensor
 
 
 class StepRecorder:
-    """at_end: told of the calls of each step, in order."""
+    """at_end: told of the calls of each step, in order.  n_optimizers: that step in turn, 0 where that is to be found out."""
 
-    def __init__(self, at_end: Callable[[list[OperatorCall]], None]) -> None:
+    def __init__(self, at_end: Callable[[list[OperatorCall]], None], n_optimizers: int = 0) -> None:
         self.calls: list[OperatorCall] = []
         self._at_end = at_end
+        self._n_optimizers = n_optimizers
+        self._parts: list[tuple[int, list[OperatorCall]]] = []
 
     def begin(self) -> None:
         """Take part in all operators and steps from here on."""
@@ -36,7 +38,7 @@ class StepRecorder:
 
     def observe(self, operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
         """Keep a call."""
-        name, overload = (operator, "") if isinstance(operator, str) else (operator._schema.name, operator._schema.overload_name)
+        name, overload = _name(operator, args, result)
         file, _, line = calling_line().rpartition(":")
         results = tuple(_kept(part) for part in (result if isinstance(result, (tuple, list)) else (result,)))
         self.calls.append(
@@ -48,7 +50,26 @@ class StepRecorder:
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         calls, self.calls = self.calls, []
-        self._at_end(calls)
+        if self._parts and self._parts[0][0] == id(optimizer):
+            self._n_optimizers = len(self._parts)
+            self._end()
+        self._parts.append((id(optimizer), calls))
+        if len(self._parts) == self._n_optimizers:
+            self._end()
+
+    def _end(self) -> None:
+        parts, self._parts = self._parts, []
+        self._at_end([call for _, calls in parts for call in calls])
+
+
+def _name(operator: Any, args: tuple, result: Any) -> tuple[str, str]:
+    """Name and overload; those of copies between host and device say which way they go."""
+    if operator in dispatch.COPIES and (direction := transfers.direction_of(operator, args, result)):
+        return f"copy {direction}", ""
+    if not isinstance(operator, str):
+        return operator._schema.name, operator._schema.overload_name
+    name, _, overload = operator.partition(".")
+    return (name if "::" in name else f"copy {name}"), overload
 
 
 def _kept(value: Any) -> Any:

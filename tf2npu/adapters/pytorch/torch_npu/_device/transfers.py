@@ -63,7 +63,7 @@ def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
     result: torch.Tensor = source
     if wanted is not None and wanted.type == "meta":
         return torch.empty_like(source.host, dtype=dtype, device="meta")
-    if wanted is not None and wanted.type != "npu":
+    if wanted is not None and wanted.type not in numbering.TYPES:
         result = _ToHost.apply(source, dtype)
     elif wanted is not None and numbering.index_of(wanted) != source.index:
         result = _ToDevice.apply(source, numbering.index_of(wanted))

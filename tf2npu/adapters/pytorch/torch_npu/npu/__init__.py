@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from .._device import tensor_types
 from .._device.numbering import DeviceContext as device
 from .._device.numbering import current_device, device_count, set_device
 from . import amp
@@ -45,6 +46,7 @@ from .random import (
 from .streams import Event, ExternalStream, Stream, StreamContext, current_stream, default_stream, set_stream, stream, synchronize
 
 OutOfMemoryError = torch.OutOfMemoryError
+globals().update(tensor_types.TYPES)
 
 
 class device_of(device):

@@ -1,0 +1,124 @@
+"""Published step times of PyTorch networks beside the two bounds that the device's model gives for them.
+
+    python -m benchmarks.pytorch_published [NETWORK ...]      all take a minute; needs torch, any build
+
+Rows are the single-card figures of tests/fixtures/published_torch.csv. A step is recorded on torch's meta device, in half
+precision with SGD of one task for all parameters, as the published scripts have it, and costed without anything fitted to these
+rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PUBLISHED = Path(__file__).parents[1] / "tests/fixtures/published_torch.csv"
+SOC = "Ascend910A"
+"""The chip of the rows is called 910, without its variant."""
+WITHOUT_TORCH = "pytorch_published: torch is not installed, with which the networks are recorded; run `pip install torch` first"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published figure, and images a second at each bound: an operator a task, and fused as a graph."""
+
+    network: str
+    batch: int
+    published: float
+    level: str
+    source: str
+    operators: float
+    fused: float
+    unmapped: int
+
+    @property
+    def is_between(self) -> bool:
+        return self.operators <= self.published <= self.fused
+
+    @property
+    def miss(self) -> float:
+        """How far the published figure is from the nearer bound, as a part of it; 0 between them."""
+        if self.is_between:
+            return 0.0
+        return min((bound / self.published - 1 for bound in (self.operators, self.fused)), key=abs)
+
+
+def rows(names: Sequence[str]) -> Iterator[Row]:
+    """The rows of some networks, of all if none is named."""
+    from benchmarks.models.torch_networks import image_step
+    from benchmarks.models.torch_recorder import recorded
+    from npu_formats.device.chip import load_chip
+    from npu_runtime.simulation.operator_bounds import step_bounds
+
+    with PUBLISHED.open(encoding="utf-8") as file:
+        wanted = [row for row in csv.DictReader(file) if not names or row["network"] in names]
+    for row in wanted:
+        batch = int(row["batch"])
+        step = image_step(_networks()[row["network"]](), batch)
+        made = step_bounds(recorded(step.run, step.parameters), load_chip(SOC))
+        rates = (batch / bound.us * 1e6 for bound in (made.operators, made.fused))
+        yield Row(
+            row["network"], batch, float(row["images_per_s"]), row["level"], row["source"], *rates, sum(made.unmapped.values())
+        )
+
+
+def _networks() -> dict[str, Callable[[], Any]]:
+    from benchmarks.models import torch_networks as made
+
+    deep, deeper, deepest = (3, 4, 6, 3), (3, 4, 23, 3), (3, 8, 36, 3)
+    return {
+        "resnet18": lambda: made.resnet((2, 2, 2, 2), is_basic=True),
+        "resnet34": lambda: made.resnet(deep, is_basic=True),
+        "resnet50": lambda: made.resnet(deep),
+        "resnet101": lambda: made.resnet(deeper),
+        "resnet152": lambda: made.resnet(deepest),
+        "wide_resnet50_2": lambda: made.resnet(deep, base=128),
+        "wide_resnet101_2": lambda: made.resnet(deeper, base=128),
+        "resnext101_32x8d": lambda: made.resnet(deeper, groups=32, base=8),
+        "se_resnet50": lambda: made.resnet(deep, gate=16),
+        "se_resnext50_32x4d": lambda: made.resnet(deep, groups=32, base=4, gate=16),
+        "densenet121": lambda: made.densenet((6, 12, 24, 16)),
+        "densenet161": lambda: made.densenet((6, 12, 36, 24), 48, 96),
+        "densenet169": lambda: made.densenet((6, 12, 32, 32)),
+        "densenet201": lambda: made.densenet((6, 12, 48, 32)),
+        "mobilenet_v1": made.mobilenet_v1,
+        "mobilenet_v2": made.mobilenet_v2,
+        "mnasnet": made.mnasnet,
+        "efficientnet_b0": made.efficientnet,
+        "shufflenet_v2": made.shufflenet_v2,
+        "vgg16": made.vgg16,
+        "alexnet": made.alexnet,
+    }
+
+
+def main(names: Sequence[str]) -> int:
+    if importlib.util.find_spec("torch") is None:
+        print(WITHOUT_TORCH, file=sys.stderr)
+        return 2
+    if unknown := set(names) - set(_networks()):
+        print(f"pytorch_published: no row is of {', '.join(sorted(unknown))}; rows: {', '.join(_networks())}", file=sys.stderr)
+        return 2
+    print("| network | batch | published, images/s | an operator a task | fused as a graph | miss |")
+    print("|---|---|---|---|---|---|")
+    made = []
+    for row in rows(names):
+        made.append(row)
+        bounds = " | ".join(f"{rate:.0f} ({rate / row.published - 1:+.0%})" for rate in (row.operators, row.fused))
+        miss = "between" if row.is_between else f"{row.miss:+.0%}"
+        print(
+            f"| {row.network}{'' if row.level == 'O2' else ' (O1)'} | {row.batch} | {row.published:.0f} | {bounds} | {miss} |",
+            flush=True,
+        )
+    within = sum(abs(row.miss) <= 0.2 for row in made)
+    print(f"\n{sum(row.is_between for row in made)} of {len(made)} between the bounds, {within} there or within 20 % of one; "
+          f"operators without a row in the table: {sum(row.unmapped for row in made)}")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
