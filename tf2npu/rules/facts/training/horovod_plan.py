@@ -101,7 +101,7 @@ class _Planner:
     def _imports(self) -> None:
         """Refuse where more hangs on an import than the names of this file."""
         script = self.script
-        others = sorted(horovod_in(script.project).with_horovod - {script.path})
+        others = sorted(horovod_in(script.project).using - {script.path})
         for node, scope in _imports(script):
             if others:
                 self._refuse(node, scope, _SPREAD.format(", ".join(others)))
