@@ -71,7 +71,8 @@ def _has_horovod(facts: FileFacts) -> bool:
 def _uses_horovod(project: ProjectFacts, facts: FileFacts) -> bool:
     """Whether the file itself imports Horovod, or uses a name by which another one has it."""
     named = [target for target in (*facts.imports, *facts.uses) if target[0] >= 0]
-    named += [(level, f"{module}.{name}" if module else name) for mark, name in facts.uses if mark < 0 for level, module in facts.stars]
+    by_star = [name for level, name in facts.uses if level < 0]
+    named += [(level, f"{module}.{name}" if module else name) for level, module in facts.stars for name in by_star]
     return _has_horovod(facts) or any(is_horovod(project.resolve(facts.path, *target) or "") for target in named)
 
 
