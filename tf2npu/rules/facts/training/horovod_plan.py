@@ -34,7 +34,7 @@ _BY_METRICS = frozenset({"EarlyStopping", "ReduceLROnPlateau"})
 
 
 class Kind(Enum):
-    """What becomes of a call of Horovod."""
+    """Kinds of what stands in the place of a call of Horovod."""
 
     GONE = auto()  # nothing stands in its place
     VALUE = auto()  # an attribute of the device's handle
@@ -45,7 +45,7 @@ class Kind(Enum):
 
 
 class Counterpart(NamedTuple):
-    """What stands in the place of a call: its name, and for a tape the calls by which that gives its gradients."""
+    """The name of the thing that stands in the place of a call; for a tape, the calls by which it gives its gradients."""
 
     kind: Kind
     name: str = ""
@@ -139,7 +139,7 @@ class _Planner:
         return None
 
     def _counterpart(self, call: Call, name: str) -> Counterpart | None:
-        """What stands in the place of a call of Horovod; None where nothing does."""
+        """The counterpart of a call of Horovod; None where nothing stands in its place."""
         if not call.args and name in _WITHOUT_ARGUMENTS:
             return _WITHOUT_ARGUMENTS[name]
         if name in _GOING and self._is_statement(call.node) and not call.args:
