@@ -232,3 +232,28 @@ def test_a_call_for_tpus_is_answered_with_what_npu_device_has(name: str) -> None
     )
     said = [f"{one.message} {one.after}" for one in result.findings if one.rule == "NPU943"]
     assert said and not OF_1.search(" ".join(said))
+
+
+SUMS = "        s.assign_add(tf.cast(tf.reduce_sum(x), tf.float32))\n"
+DATA = "ds = tf.data.Dataset.from_tensor_slices([[1.0], [2.0]]).batch(1)\ns = tf.Variable(0.0)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        (f"@tf.function\ndef f(d):\n    for x in d:\n{SUMS}f(ds)\n", True),
+        (f"@tf.function\ndef f(d):\n    for x in d:\n{SUMS}f(d=ds.take(2))\n", True),
+        (f"@tf.function\ndef f():\n    for x in ds:\n{SUMS}f()\n", True),
+        (f"@tf.function\ndef f():\n    for x in ds.take(2):\n{SUMS}f()\n", True),
+        (f"@tf.function\ndef f():\n    for i, x in enumerate(ds):\n{SUMS}f()\n", True),
+        (f"@tf.function\ndef f():\n    for x, y in tf.data.Dataset.zip((ds, ds)):\n{SUMS}f()\n", True),
+        (f"def g():\n    for x in ds:\n{SUMS}@tf.function\ndef f():\n    g()\nf()\n", True),
+        (f"class A:\n    @tf.function\n    def f(self, d):\n        for x in d:\n    {SUMS}a = A()\na.f(ds)\n", True),
+        (f"def f():\n    for x in ds:\n{SUMS}f()\n", False),
+        (f"@tf.function\ndef f(it):\n    for x in it:\n{SUMS}f(iter(ds))\n", False),
+        (f"@tf.function\ndef f():\n    for x in [1.0, 2.0]:\n{SUMS}f()\n", False),
+    ],
+)  # fmt: skip
+def test_loops_over_datasets_in_functions_are_told(text: str, is_told: bool) -> None:
+    result = convert_source(f"{HEAD}{DATA}{text}", "train.py", Config(dialect="tf2"))
+    assert bool([one for one in result.findings if one.rule == "NPU820"]) is is_told
