@@ -35,8 +35,8 @@ WAYS = {way.__name__.rsplit(".", 1)[1]: way for way in (*DIRECT, *FILTERED)}
 FINISHED = 1 << 17
 """Elements that an epilogue is applied to at once, where it has to come last."""
 SHORT_NS = 50_000
-"""Estimated time up to which a convolution stays on the thread that calls it. Calls of numpy take as much again and share Python's
-lock, and a worker takes 40 us to begin and to end."""
+"""Estimated time up to which a convolution stays on the thread that calls it. Calls of numpy take as much again and wait for
+Python's lock, and a worker takes 40 us to begin and to end."""
 
 
 def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> Algorithm:
