@@ -153,9 +153,9 @@ def lay_out(x: np.ndarray, rows: Axis, cols: Axis, block: Block) -> np.ndarray:
 
 
 def windows_of(x: np.ndarray, rows: Axis, cols: Axis, window_bytes: int) -> Callable[[Block], np.ndarray]:
-    """How to have the windows of a block, as `lay_out` gives them: one by one, or of all of them now, where these are few.
+    """A function that gives the windows of a block, as `lay_out` does.
 
-    What is laid out now is in scratch of this thread, which is alone then.
+    A thread that is alone lays out those of all blocks now, where they are few; they are in its scratch.
     """
     if not is_alone() or len(x) * rows.out * cols.out * window_bytes > AT_ONCE_BYTES:
         return lambda block: lay_out(x, rows, cols, block)
@@ -164,7 +164,7 @@ def windows_of(x: np.ndarray, rows: Axis, cols: Axis, window_bytes: int) -> Call
 
 
 def _runs(frame: np.ndarray, rows: Axis, cols: Axis, n_rows: int, run: int) -> np.ndarray:
-    """What `window_view` shows, each run of elements that lie together as one item: numpy moves it in half the time.
+    """The windows of `window_view`, each run of elements that lie together as one item, which numpy moves in half the time.
 
     frame: contiguous.  Returns: (n, n_rows, columns, kernel rows, runs in a row of the kernel).
     """
