@@ -33,22 +33,23 @@ READ_WHILE_LOADED = ("TF_", "PYTHON", "CUDA_", "OMP_", "MKL_", "OPENBLAS_", "LD_
 """Beginnings of variables that the interpreter or a library reads only once: programs with other values get another server."""
 COMMAND = "import sys; from tf2npu.cli import main; sys.exit(main())"
 """Program of the installed command's script."""
-TENSORFLOW, CONVERTER = "tensorflow", "converter"
+TENSORFLOW, CONVERTER, TORCH = "tensorflow", "converter", "torch"
 """Libraries, one of which a server loads before it forks."""
 CONVERTER_COMMANDS = frozenset({"convert", "scan", "report", "undo", "api", "rules"})
 """Commands that import no TensorFlow; loading the converter, its rules and its pages takes 1 s of a core."""
 
 
 def python(
-    words: Sequence[object], environment: Mapping[str, str], folder: Path | None = None, text: str = ""
+    words: Sequence[object], environment: Mapping[str, str], folder: Path | None = None, text: str = "", loaded: str = TENSORFLOW
 ) -> subprocess.CompletedProcess[str]:
     """Runs `python WORDS...` in a fork, words being -c and a source or the path of a script, each with its arguments.
 
-    text: the program's standard input.  Returns exit code (minus the number of a signal), stdout and stderr.
+    text: the program's standard input.  loaded: TENSORFLOW, or TORCH with the simulated device of PyTorch.
+    Returns exit code (minus the number of a signal), stdout and stderr.
     """
     source, *arguments = map(str, words)
     program = {"source": arguments.pop(0)} if source == "-c" else {"script": source}
-    return _server(environment).run({**program, "argv": [source, *arguments]}, environment, folder, text)
+    return _server(environment, loaded).run({**program, "argv": [source, *arguments]}, environment, folder, text)
 
 
 def tf2npu(
@@ -113,7 +114,7 @@ def _started(environment: tuple[tuple[str, str], ...], loaded: str) -> ForkServe
 class ForkServer:
     """The server of one environment. It ends when its socket is closed, at the latest by the end of this process.
 
-    loaded: TENSORFLOW or CONVERTER.
+    loaded: TENSORFLOW, CONVERTER or TORCH.
     """
 
     def __init__(self, environment: Mapping[str, str], loaded: str) -> None:
@@ -225,6 +226,11 @@ def _execute(program: dict[str, Any]) -> None:
 def _load(what: str) -> None:
     if what == TENSORFLOW:
         import tensorflow  # noqa: F401
+    elif what == TORCH:
+        import torch
+        import torch_npu  # noqa: F401
+
+        torch.set_num_threads(1)
     else:
         from tf2npu.commands import convert  # noqa: F401
         from tf2npu.report import writer  # noqa: F401

@@ -1,4 +1,4 @@
-"""Numbers that C++ would lose, as it takes the simulated device for `meta`: each was lost once without a word."""
+"""Numbers that PyTorch's C++ would lose, as it has no kernels for the simulated device: each was lost once without a word."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Attention as one operator, as the device has it; the CPU's computes its numbers and its gradients.
 
-PyTorch's C++ would take the plain composition of operators for `meta`, and make the causal mask there, without numbers.
+PyTorch's C++ would take the plain composition of operators, whose last digits are others than those of the CPU's one operator.
 """
 
 from __future__ import annotations

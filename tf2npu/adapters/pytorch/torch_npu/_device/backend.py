@@ -11,6 +11,7 @@ from . import (
     attention,
     autocast,
     chip,
+    construction,
     dispatch,
     factories,
     numbering,
@@ -42,7 +43,10 @@ def install(module: ModuleType) -> None:
     sys.modules["torch.npu"] = module
     _setup_privateuseone_for_python_backend(NAME, backend_module=module, hook=_Hook())
     numbering.name_devices()
-    for part in (chip, dispatch, transfers, serialization, factories, attention, autocast, recurrent, replaced, tensor_types):
+    parts = (
+        chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced, tensor_types,
+    )  # fmt: skip
+    for part in parts:
         part.install()
 
 

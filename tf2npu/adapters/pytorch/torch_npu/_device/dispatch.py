@@ -13,6 +13,7 @@ from .memory import POOLS, Allocation
 from .tensor import BEHAVIOUR, NpuTensor, bytes_of, replace
 
 _aten = torch.ops.aten
+_OURS = numbering.TYPES
 _Tensor, _device = torch.Tensor, torch.device
 
 COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
@@ -29,6 +30,9 @@ _LABELLED = frozenset(
      _aten.nll_loss2d_backward.default)
 )  # fmt: skip
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
+
+_RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.default: _aten.neg.default}
+"""Views that only mark numbers as conjugate or negative: PyTorch does not look at the mark below autograd, so numbers are made."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
@@ -59,7 +63,7 @@ class _Unwrapped:
                 self.host = value
             return value
         if isinstance(value, _device):
-            return shapes_only.HOST if value.type == "npu" else value
+            return shapes_only.HOST if value.type in _OURS else value
         if isinstance(value, (list, tuple)) and value and isinstance(value[0], (_Tensor, type(None))):
             return [self.argument(part) for part in value]
         return value
@@ -71,7 +75,7 @@ class _Unwrapped:
         if self.host.is_meta:
             raise RuntimeError(
                 f"{self.operator} got a tensor of the device meta, which has no numbers, beside one of npu:{self.index}: "
-                "move the model by to_empty(device='npu'), or make its gradient flow through .to() and not through copy_()"
+                "move the model by to_empty(device='npu')"
             )
         if self.operator not in COPIES and self.operator not in _HOST_ARGUMENTS:
             raise RuntimeError(_two_devices(self.index, "cpu"))
@@ -85,7 +89,12 @@ def _is_copied_shallowly(one: _Tensor, other: _Tensor) -> bool:
     return isinstance(one, NpuTensor) and isinstance(other, NpuTensor)
 
 
+def _layout(tensor: NpuTensor) -> torch.layout:
+    return tensor.host.layout
+
+
 ON_WRAPPERS[_aten._has_compatible_shallow_copy_type.default] = _is_copied_shallowly
+ON_WRAPPERS[torch.ops.prim.layout.default] = _layout
 
 
 def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -95,6 +104,7 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """
     if operator in ON_WRAPPERS:
         return ON_WRAPPERS[operator](*args, **kwargs)
+    operator = _RESOLVED.get(operator, operator)
     seen = _Unwrapped(operator)
     own = [seen.argument(value) for value in args]
     own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}
@@ -105,6 +115,8 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
     if operator in COPIES:
         result = _copied(operator, args, kwargs, out, index)
+    elif kwargs.get("device") is not None:
+        result = _made_on(kwargs["device"], out)
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
     if OBSERVERS:
@@ -122,11 +134,12 @@ def _copied(operator: Any, args: tuple, kwargs: dict[str, Any], out: Any, index:
     if operator is not _aten._to_copy.default:
         return args[0]
     wanted = kwargs.get("device")
-    if wanted is None:
-        return NpuTensor(out, index)
-    if wanted.type == "meta" and isinstance(args[0], NpuTensor):
-        return NpuTensor(args[0].host.to(dtype=out.dtype, copy=True), index)  # C++ asked for a copy on the tensor's own device
-    return NpuTensor(out, numbering.index_of(wanted)) if wanted.type == "npu" else out
+    return NpuTensor(out, index) if wanted is None else _made_on(wanted, out)
+
+
+def _made_on(wanted: _device, out: _Tensor) -> _Tensor:
+    """A tensor that the operator was asked to make on a device, which may be another than that of its arguments."""
+    return NpuTensor(out, numbering.index_of(wanted)) if wanted.type in _OURS else out
 
 
 def _wrapped(out: Any, aliases: Aliases, args: tuple, kwargs: dict[str, Any], index: int) -> Any:

@@ -11,10 +11,24 @@ from .tensor import NpuTensor
 
 _library = torch.library.Library("aten", "IMPL")  # kernels live as long as this
 
+WHOLE = ("mish_backward", "native_channel_shuffle", "silu_backward")
+"""Operators that PyTorch takes apart, with other last digits, for a device that has no kernel of its own for them."""
+
+_PYTHON = torch._C.DispatchKey.Python
+
+
+def _see_to_numbers() -> None:
+    """Raises: RuntimeError where PyTorch's C++ would fill the new tensor without asking Python, and so with no numbers."""
+    if torch._C._dispatch_tls_is_dispatch_key_excluded(_PYTHON):
+        raise RuntimeError(
+            "PyTorch makes this tensor in a way that the simulated NPU cannot follow: make it on the host, then .to('npu')"
+        )
+
 
 def _empty(
     size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None, memory_format: Any = None
 ) -> torch.Tensor:  # fmt: skip
+    _see_to_numbers()
     index = numbering.index_of(device)
     dtype = dtype or torch.get_default_dtype()
     dispatch.room_for(index, torch.Size(size).numel() * dtype.itemsize)
@@ -26,6 +40,7 @@ def _empty(
 def _empty_strided(
     size: Any, stride: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
 ) -> torch.Tensor:  # fmt: skip
+    _see_to_numbers()
     index = numbering.index_of(device)
     return NpuTensor(torch.empty_strided(size, stride, dtype=dtype or torch.get_default_dtype(), device=shapes_only.HOST), index)
 
@@ -40,8 +55,32 @@ def _host(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.host if isinstance(tensor, NpuTensor) else tensor
 
 
+def _zeros(size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> torch.Tensor:
+    return torch.zeros(size, dtype=dtype, device=numbering.device(numbering.index_of(device)))
+
+
+def _triangle(name: str) -> Any:
+    def indices(
+        rows: int, columns: int, offset: int = 0, *, device: Any = None, dtype: Any = None, **options: Any
+    ) -> torch.Tensor:
+        made = getattr(torch, name)(rows, columns, offset, dtype=dtype or torch.long, device=shapes_only.HOST)
+        return NpuTensor(made, numbering.index_of(device))
+
+    return indices
+
+
+def _never_reached(*args: Any) -> Any:
+    raise RuntimeError("PyTorch has not asked Python for an operator of the simulated NPU")
+
+
 def install() -> None:
     """Register the operators with PyTorch."""
-    _library.impl("empty.memory_format", _empty, "PrivateUse1")
-    _library.impl("empty_strided", _empty_strided, "PrivateUse1")
+    for key in ("PrivateUse1", "Lazy"):
+        _library.impl("empty.memory_format", _empty, key)
+        _library.impl("empty_strided", _empty_strided, key)
+        for name in ("tril_indices", "triu_indices"):
+            _library.impl(name, _triangle(name), key)
+    _library.impl("_efficientzerotensor", _zeros, "Lazy")
+    for name in WHOLE:
+        _library.impl(name, _never_reached, "Lazy")
     _library.impl("_copy_from", _copy_from, "PrivateUse1")

@@ -1,7 +1,7 @@
 """Indices and values of `tensor[...]`, brought into tensors of the host.
 
-PyTorch's C++ makes tensors of lists and numbers on the device of the tensor that is indexed, which it takes for `meta`: their
-numbers would be lost.
+PyTorch's C++ makes tensors of lists and numbers on the device of the tensor that is indexed, with all dispatch to Python switched
+off: their numbers would be lost.
 """
 
 from __future__ import annotations

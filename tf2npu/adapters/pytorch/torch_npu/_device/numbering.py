@@ -11,11 +11,13 @@ import torch
 COUNT = 8
 """Devices of a host: a server of the Atlas 800 series has eight (vendor's hardware guide)."""
 
+CPP = "lazy"
+"""Type of the devices that PyTorch's C++ takes the simulated ones for (the module `tensor` has the reason)."""
+
 VISIBLE = "ASCEND_RT_VISIBLE_DEVICES"
 """The vendor's variable that numbers some of a host's devices anew from 0, as CUDA_VISIBLE_DEVICES does."""
 
-
-TYPES = {"npu"}
+TYPES = {"npu", CPP}
 """Types of torch.device that mean the NPU; cuda is one where CUDA's names are switched over."""
 
 
@@ -74,7 +76,13 @@ def device(index: int) -> torch.device:
     return _DEVICES[index]
 
 
+def of_cpp(index: int) -> torch.device:
+    """The device that PyTorch's C++ takes a simulated device for."""
+    return _OF_CPP[index]
+
+
 _DEVICES: list[torch.device] = []
+_OF_CPP = [torch.device(CPP, index) for index in range(COUNT)]
 
 
 def name_devices() -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
-from npu_formats.pytorch.call_limits import Limit, limits_of_call
 
+from npu_formats.pytorch.call_limits import Limit, limits_of_call
 from npu_formats.user_frames import calling_line
 
 from . import dispatch, transfers
 from .chip import chip_of_run
 from .memory import POOLS
-from .tensor import NpuTensor
+from .tensor import NpuTensor, bytes_of
 
 _aten = torch.ops.aten
 _Tensor = torch.Tensor
@@ -78,7 +78,7 @@ class OperatorLog:
     def _copy(self, direction: str, source: Any) -> None:
         at = CopyAt(calling_line(), direction)
         self.copies[at] += 1
-        self.copied[at] += source.nbytes
+        self.copied[at] += source.nbytes if source.layout is torch.strided else bytes_of(getattr(source, "host", source))
 
     def _limits(self, name: str, args: tuple) -> tuple[Limit, ...]:
         tensors = list(_tensors(args))

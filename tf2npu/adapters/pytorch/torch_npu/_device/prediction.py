@@ -16,7 +16,6 @@ def begin() -> None:
 
 def _begin(request: PredictionRequest) -> None:
     from npu_runtime.importers.pytorch.operator_call import OperatorCall
-
     from npu_runtime.observers.prediction.exit_script import listen, stop
     from npu_runtime.observers.prediction.training_steps import put_document
     from npu_runtime.simulation.eager_step_document import EagerStep, document_of

@@ -47,7 +47,7 @@ _group_of_torch = torch._C._group_tensors_by_device_and_dtype  # type: ignore[at
 
 
 def _group_by_device_and_type(lists: Any, with_indices: bool = False) -> dict[Any, Any]:
-    """Lists of tensors in groups of one device and type, as optimizers take them; C++ would name the device `meta`."""
+    """Lists of tensors in groups of one device and type, as optimizers take them; C++ has another name for the device."""
     known = [tensor for one in lists for tensor in one if tensor is not None]
     if not any(isinstance(tensor, NpuTensor) for tensor in known):
         return _group_of_torch(lists, with_indices)

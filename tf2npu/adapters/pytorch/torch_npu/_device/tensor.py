@@ -1,8 +1,10 @@
 """Tensors of the simulated device.
 
-Each wraps a tensor of the host that holds its numbers. To PyTorch's C++ it is a tensor of the device `meta`, which has no
-numbers, streams or guards: so autograd works in the caller's thread, and a Python error inside of backward is an exception. A
-device `npu` of C++ would end the process there: its guard asks Python for streams while the stack unwinds.
+Each wraps a tensor of the host that holds its numbers. To PyTorch's C++ it is a tensor of a device `lazy` with the same number: a
+device that PyTorch has for graph compilers, and for which it has no kernels of its own unless one of those is started. Autograd
+works in the caller's thread for it, without streams, so that a Python error inside of backward is an exception. A device `npu` of
+C++ would end the process there: its guard asks Python for streams while the stack unwinds. What C++ makes for itself on the
+device of a tensor, such as masks and zeros of gradients, comes to `factories`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ import torch
 from . import indexing, numbering
 from .memory import Allocation
 
-_META = torch.device("meta")
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
 _wrapper = torch.Tensor._make_wrapper_subclass
 _set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]
@@ -48,11 +49,14 @@ class NpuTensor(torch.Tensor):
     def __new__(cls, host: torch.Tensor, index: int, allocation: Allocation | None = None) -> NpuTensor:
         if host.layout is torch.strided:
             made = _wrapper(
-                cls, host.size(), strides=host.stride(), storage_offset=host.storage_offset(), dtype=host.dtype, device=_META,
-                _extra_dispatch_keys=_AUTOCAST,
+                cls, host.size(), strides=host.stride(), storage_offset=host.storage_offset(), dtype=host.dtype,
+                device=numbering.of_cpp(index), _extra_dispatch_keys=_AUTOCAST,
             )  # fmt: skip
         else:
-            made = _wrapper(cls, host.size(), dtype=host.dtype, layout=host.layout, device=_META, _extra_dispatch_keys=_AUTOCAST)
+            made = _wrapper(
+                cls, host.size(), dtype=host.dtype, layout=host.layout, device=numbering.of_cpp(index), dispatch_layout=True,
+                _extra_dispatch_keys=_AUTOCAST,
+            )  # fmt: skip
         made.host, made.index = host, index
         made.allocation = Allocation(index, bytes_of(host)) if allocation is None else allocation
         return made

@@ -1,7 +1,7 @@
 """Tensors from device to device, with their gradients on the way back.
 
-C++ knows every simulated device as `meta`, so that its own `to` would neither move between two of them nor bring a gradient back
-to the right one.
+PyTorch's own `to` is told of the device npu, and C++ has another name for where the tensor is (the module `tensor`): so the
+moves are functions of autograd, which also bring the gradient back to where the tensor came from.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
     if (args and isinstance(args[0], torch.Tensor)) or "other" in kwargs:
         other = args[0] if args else kwargs["other"]
         return to(source, (other.device, other.dtype, *args[1:]), {key: value for key, value in kwargs.items() if key != "other"})
-    copies = bool(kwargs.get("copy")) or (len(args) > 3 and bool(args[3]))
+    before_copy = 2 if args and isinstance(args[0], torch.dtype) else 3
+    copies = bool(kwargs.get("copy")) or (len(args) > before_copy and bool(args[before_copy]))
     kwargs = {name: value for name, value in kwargs.items() if name != "copy"}
-    wanted, dtype, _, memory_format = torch._C._nn._parse_to(*args[:3], **kwargs)
+    wanted, dtype, _, memory_format = torch._C._nn._parse_to(*args[:before_copy], **kwargs)
     result: torch.Tensor = source
     if wanted is not None and wanted.type == "meta":
         return torch.empty_like(source.host, dtype=dtype, device="meta")
-    if wanted is not None and wanted.type != "npu":
+    if wanted is not None and wanted.type not in numbering.TYPES:
         result = _ToHost.apply(source, dtype)
     elif wanted is not None and numbering.index_of(wanted) != source.index:
         result = _ToDevice.apply(source, numbering.index_of(wanted))

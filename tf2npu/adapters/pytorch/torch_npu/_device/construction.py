@@ -1,0 +1,87 @@
+"""Tensors made of Python's numbers and of arrays: made on the host, then copied to the device.
+
+PyTorch's C++ makes them with all dispatch to Python switched off, so that its copy to a simulated device would copy nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils import _device as default_device
+
+from . import numbering
+from .tensor import NpuTensor
+
+CONSTRUCTORS = (
+    "tensor", "as_tensor", "asarray", "sparse_coo_tensor", "sparse_compressed_tensor", "sparse_csr_tensor", "sparse_csc_tensor",
+    "sparse_bsr_tensor", "sparse_bsc_tensor",
+)  # fmt: skip
+"""Functions of torch whose data become tensors of the device that is asked for."""
+
+_new_tensor = torch.Tensor.new_tensor
+
+
+def _index_wanted(device: Any, parts: tuple) -> int:
+    """The number of the simulated device that a call means, or -1.  parts: its data, whose device counts if none is named."""
+    if device is None and torch._C._len_torch_function_stack() and default_device.CURRENT_DEVICE is not None:
+        device = default_device.CURRENT_DEVICE
+    if device is None:
+        return next((part.index for part in parts if isinstance(part, NpuTensor)), -1)
+    if isinstance(device, int):
+        return numbering.index_of(device)
+    device = torch.device(device)
+    return numbering.index_of(device) if device.type in numbering.TYPES else -1
+
+
+def _of_host(value: Any) -> Any:
+    return value.to("cpu") if isinstance(value, NpuTensor) else value
+
+
+def _constructor(name: str) -> Callable[..., Any]:
+    of_torch = getattr(torch, name)
+
+    def construct(*args: Any, device: Any = None, requires_grad: bool = False, **kwargs: Any) -> torch.Tensor:
+        index = _index_wanted(device, args)
+        if index < 0:
+            wanted = {} if device is None else {"device": device}
+            return of_torch(*args, **wanted, **kwargs, **({"requires_grad": True} if requires_grad else {}))
+        if args and isinstance(args[0], NpuTensor) and name in ("as_tensor", "asarray") and not kwargs.get("copy"):
+            result = args[0].to(numbering.device(index), kwargs.get("dtype"))
+        else:
+            host = of_torch(*map(_of_host, args), device="cpu", **{key: _of_host(value) for key, value in kwargs.items()})
+            result = host.to(numbering.device(index))
+        return result.requires_grad_() if requires_grad else result
+
+    construct.__name__ = construct.__qualname__ = name
+    construct.__doc__ = of_torch.__doc__
+    return construct
+
+
+def new_tensor(self: torch.Tensor, data: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> torch.Tensor:
+    """`Tensor.new_tensor`: of the type and the device of a tensor, unless asked otherwise."""
+    index = _index_wanted(device, (self,))
+    if index < 0:
+        return _new_tensor(_of_host(self), data, dtype=dtype, device=device, **kwargs)
+    kwargs.pop("layout", None)
+    kwargs.pop("pin_memory", None)
+    return torch.tensor(data, dtype=dtype or self.dtype, device=numbering.device(index), **kwargs)
+
+
+def new(self: NpuTensor, *args: Any, device: Any = None) -> torch.Tensor:
+    """The old `Tensor.new`: sizes, numbers in a list, another tensor or nothing."""
+    if len(args) == 1 and isinstance(args[0], torch.Tensor):
+        return args[0].to(self.device, self.dtype)
+    if len(args) == 1 and not isinstance(args[0], (int, torch.Size)):
+        return new_tensor(self, args[0], device=device)
+    return self.new_empty(args[0] if args and isinstance(args[0], torch.Size) else args or (0,), device=device)
+
+
+def install() -> None:
+    """Put the functions in the place of PyTorch's, which serve all other devices."""
+    default_device._device_constructors()  # kept by PyTorch with its own functions: the default device goes on to count for them
+    for name in CONSTRUCTORS:
+        setattr(torch, name, _constructor(name))
+    torch.Tensor.new_tensor = new_tensor
+    NpuTensor.new = new
