@@ -20,6 +20,7 @@ from . import (
     serialization,
     tensor_types,
     transfers,
+    uninitialized,
 )
 
 NAME = "npu"
@@ -45,6 +46,7 @@ def install(module: ModuleType) -> None:
     numbering.name_devices()
     parts = (
         chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced, tensor_types,
+        uninitialized,
     )  # fmt: skip
     for part in parts:
         part.install()

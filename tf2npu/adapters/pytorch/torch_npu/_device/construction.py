@@ -80,8 +80,9 @@ def new(self: NpuTensor, *args: Any, device: Any = None) -> torch.Tensor:
 
 def install() -> None:
     """Put the functions in the place of PyTorch's, which serve all other devices."""
-    default_device._device_constructors()  # kept by PyTorch with its own functions: the default device goes on to count for them
+    known = default_device._device_constructors()  # PyTorch's own and ours: the default device counts for both
     for name in CONSTRUCTORS:
         setattr(torch, name, _constructor(name))
+    known.update(getattr(torch, name) for name in CONSTRUCTORS)
     torch.Tensor.new_tensor = new_tensor
     NpuTensor.new = new

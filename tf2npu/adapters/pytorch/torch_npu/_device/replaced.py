@@ -57,6 +57,39 @@ def _group_by_device_and_type(lists: Any, with_indices: bool = False) -> dict[An
     return {key: ([[one[at] for at in found] if one else [] for one in lists], found) for key, found in places.items()}
 
 
+_ctc_loss_of_torch = torch.ctc_loss
+
+
+def _ctc_loss(log_probs: torch.Tensor, targets: torch.Tensor, *lengths_and_options: Any, **options: Any) -> torch.Tensor:
+    """torch.ctc_loss, whose lengths may be tensors of the host: C++ divides by them where the loss is."""
+    if isinstance(log_probs, NpuTensor):
+        place = log_probs.device
+        lengths_and_options = tuple(_moved(value, place) for value in lengths_and_options)
+        options = {name: _moved(value, place) for name, value in options.items()}
+    return _ctc_loss_of_torch(log_probs, targets, *lengths_and_options, **options)
+
+
+def _moved(value: Any, place: torch.device) -> Any:
+    return value.to(place) if isinstance(value, torch.Tensor) else value
+
+
+_apply_of_torch = torch.nn.Module._apply
+
+
+def _apply(self: torch.nn.Module, function: Any, recurse: bool = True) -> torch.nn.Module:
+    """Module._apply, by which modules move: parameters that something else holds are replaced by new ones, and not swapped."""
+    try:
+        return _apply_of_torch(self, function, recurse)
+    except RuntimeError as error:
+        if "Couldn't swap" not in str(error):
+            raise
+    torch.__future__.set_swap_module_params_on_conversion(False)
+    try:
+        return _apply_of_torch(self, function, recurse)
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(True)
+
+
 def install() -> None:
     """Put them in their places."""
     torch._C._group_tensors_by_device_and_dtype = _group_by_device_and_type  # type: ignore[attr-defined]
@@ -65,6 +98,8 @@ def install() -> None:
     torch.nn.parallel.data_parallel = _no_data_parallel
     torch.Tensor.pin_memory = _pinned
     torch.__future__.set_swap_module_params_on_conversion(True)
+    torch.nn.Module._apply = _apply  # type: ignore[method-assign]
+    torch.ctc_loss = _ctc_loss
     for name, function in _accelerator().items():
         setattr(torch.accelerator, name, function)
 
