@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -65,6 +66,56 @@ def train(demonstration: Demonstration, out: Path) -> tuple[bool, str]:
                   f"{time.monotonic() - started:.0f} s, log {log}")  # fmt: skip
 
 
+@dataclass(frozen=True)
+class PyTorchDemonstration:
+    """A script below examples_pytorch/, the words of its run, and what its output has to say: a number, and its bounds."""
+
+    script: str
+    options: tuple[str, ...]
+    says: str
+    least: float
+    most: float
+
+
+PYTORCH_DEMONSTRATIONS = (
+    PyTorchDemonstration("image_amp/train.py", (), r"Test accuracy: ([0-9.]+)", 0.90, 1.0),
+    PyTorchDemonstration("gpt_ddp/train.py", ("--devices", "2"), r"step 100 loss ([0-9.]+)", 0.0, 1.1),
+)
+
+
+def python_with_torch() -> str:
+    """An interpreter that has PyTorch: this one, or that of the leg torch; "" where neither has."""
+    leg = ROOT / ".venv-torch" / "bin" / "python"
+    return sys.executable if find_spec("torch") else str(leg) if leg.exists() else ""
+
+
+def run_pytorch(demonstration: PyTorchDemonstration, python: str, out: Path) -> tuple[bool, str]:
+    """Runs one script as it is; returns whether what it says is right, and a line about it."""
+    name = Path(demonstration.script).parent.name
+    log, started = out / f"{name}.log", time.monotonic()
+    words = [Path(python).with_name("tf2npu"), "run", *demonstration.options, ROOT / "examples_pytorch" / demonstration.script]
+    with log.open("w") as stderr:
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
+    found = re.search(demonstration.says, done.stdout)
+    if done.returncode or not found:
+        return False, f"{demonstration.script}: exit code {done.returncode}, see {log}"
+    number = float(found.group(1))
+    return demonstration.least <= number <= demonstration.most, (
+        f"{demonstration.script:30} {found.group(0)}, as it is on simulated NPUs, {time.monotonic() - started:.0f} s, log {log}"
+    )
+
+
+def pytorch(out: Path) -> bool:
+    """Runs the examples for PyTorch where it is installed; returns whether all were right."""
+    python = python_with_torch()
+    if not python:
+        print('left out: the examples for PyTorch, which is not installed (make setup LEGS="core torch")')
+        return True
+    told = [run_pytorch(demonstration, python, out) for demonstration in PYTORCH_DEMONSTRATIONS]
+    print("\n".join(("ok   " if good else "FAIL ") + line for good, line in told), flush=True)
+    return all(good for good, _ in told)
+
+
 def main(out: Path) -> int:
     convert(out)
     print("\ntraining the converted scripts on the simulated device")
@@ -73,6 +124,7 @@ def main(out: Path) -> int:
         good, line = train(demonstration, out)
         print(("ok   " if good else "FAIL ") + line, flush=True)
         all_good = all_good and good
+    all_good = pytorch(out) and all_good
     print(f"\nthe report of the conversion: {out.resolve() / 'tf2npu-report' / 'index.html'}")
     print("why a migrated script's loss differs from the original's, once one does:")
     print(f"    {CONVERTER} check examples/lenet_estimator/train.py -- --model_dir={out / 'checked_model'}")

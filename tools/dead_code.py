@@ -16,7 +16,7 @@ from npu_formats.toml_document import tomllib
 
 ROOT = Path(__file__).parent.parent
 READ = ("tf2npu", "npu_runtime", "npu_formats", "benchmarks", "tools", "docs", "setup.py")
-SHIMS = ("tf2npu/npu_bridge", "tf2npu/npu_device", "tf2npu/hccl")
+SHIMS = ("tf2npu/adapters", "tf2npu/npu_bridge", "tf2npu/npu_device", "tf2npu/hccl")
 EXCEPTIONS = Path(__file__).with_suffix(".toml")
 
 

@@ -22,7 +22,7 @@ from npu_formats.toml_document import tomllib
 ROOT = Path(__file__).parents[1]
 FIGURES = Path(__file__).with_name("layout.toml")
 PACKAGES = ("tf2npu", "npu_runtime", "npu_formats")
-SHIMS = ("tf2npu/npu_bridge", "tf2npu/npu_device", "tf2npu/hccl")
+SHIMS = ("tf2npu/adapters", "tf2npu/npu_bridge", "tf2npu/npu_device", "tf2npu/hccl")
 """Their paths are the vendor's, so that nothing here judges them."""
 MOST_MODULES, MOST_FOLDERS_DEEP = 25, 4
 SAID_BY_THE_FOLDER = re.compile(r"_(command|options?|section|page)$")

@@ -12,7 +12,7 @@ from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.task_cost import AI_CPU, COLLECTIVE, COPY, CUBE, VECTOR
 from npu_runtime.importers.pytorch.operator_call import OperatorCall, tensors_in
 from npu_runtime.simulation.cost_of_task import Ranks
-from npu_runtime.simulation.operator_bounds import HOST_SHARE, Bound, TaskTime, step_bounds
+from npu_runtime.simulation.operator_bounds import StepBounds, Bound, TaskTime, step_bounds
 from npu_runtime.simulation.run_record import TensorDescription
 
 VERSION = "1.0"
@@ -54,7 +54,7 @@ def _chip_document(step: EagerStep, chip: Chip) -> dict[str, Any]:
         "bounds_ms": sorted((fused.us / 1000, alone.us / 1000)), "examples_per_s": None, "shares": _shares(alone), "flops": flops,
         "tflops": None, "utilisation": None, "memory_peak_bytes": step.memory_bytes, "hbm_bytes": chip.hbm_bytes, "memory": [],
         "tasks": [_task(task, number) for number, task in enumerate(alone.tasks)], "advice": [], "alternatives": [],
-        "largest_batch": None, "scaling": [], "scaling_is_projected": False, "notes": _notes(bounds.unmapped, alone, fused),
+        "largest_batch": None, "scaling": [], "scaling_is_projected": False, "notes": _notes(bounds),
     }  # fmt: skip
 
 
@@ -106,12 +106,13 @@ def _both(task: TaskTime, show: Any) -> dict[str, list[Any]]:
     return {"inputs": shown(task.inputs), "outputs": shown(task.outputs)}
 
 
-def _notes(unmapped: Any, alone: Bound, fused: Bound) -> list[str]:
+def _notes(bounds: StepBounds) -> list[str]:
     """Sentences on what the bounds leave out, and what they assume."""
     notes = [
-        f"The bounds are of {len(alone.tasks)} tasks, an operator each, and of {len(fused.tasks)}, fused as a graph.",
-        f"The host's part of the step is {HOST_SHARE}.",
+        f"The bounds are of {len(bounds.operators.tasks)} tasks, an operator each, and of {len(bounds.fused.tasks)}, fused as a graph.",
+        f"The host's part of the step is {bounds.host_share}.",
     ]
+    unmapped = bounds.unmapped
     if unmapped:
         names = sorted(unmapped, key=lambda name: (-unmapped[name], name))
         more = f" and {len(names) - _MOST_UNMAPPED} more" if len(names) > _MOST_UNMAPPED else ""

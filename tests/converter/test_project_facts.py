@@ -412,6 +412,50 @@ def test_horovod_that_no_script_starts_is_started_where_it_was(other: dict[str, 
     assert "hvd" not in after["a.py"] and converted(after, distributed="horovod") == after
 
 
+TRAINS = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nhvd.init()\ndef scaled(x):\n    return x * hvd.size()\n"
+CALLS = "import tensorflow as tf\n{}\n@tf.function\ndef f(x):\n    return {}(x)\nprint(f(tf.ones(2)))\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "use"),
+    [
+        ("import net", "net.scaled"),
+        ("from net import scaled", "scaled"),
+        ("from net import *", "scaled"),
+        ("import net as n", "n.scaled"),
+    ],
+)
+def test_horovod_2_of_one_file_goes_whoever_imports_that_file(statement: str, use: str) -> None:
+    files = {"net.py": TRAINS, "main.py": CALLS.format(statement, use)}
+    after = converted(files, dialect="tf2", distributed="horovod")
+    assert "hvd" not in after["net.py"] and "x * npu.open().workers_num" in after["net.py"]
+    assert "npu.open().as_default()" in after["main.py"]
+    assert converted(after, dialect="tf2", distributed="horovod") == after
+
+
+@pytest.mark.parametrize(
+    ("statement", "use"),
+    [
+        ("import net", "net.hvd.rank()"),
+        ("import net as n", "n.hvd.rank()"),
+        ("from net import hvd", "hvd.rank()"),
+        ("from net import hvd as h", "h.rank()"),
+        ("from net import *", "hvd.rank()"),
+        ("import between", "between.ranks.rank()"),
+        ("import horovod.tensorflow as h", "h.rank()"),
+        ("def g():\n    import net\n    return net.hvd.rank()", "g()"),
+    ],
+)
+def test_horovod_2_stays_where_another_file_uses_it_too(statement: str, use: str) -> None:
+    between = "import net\nranks = net.hvd\n" if "between" in statement else ""
+    files = {"net.py": TRAINS, "between.py": between, "main.py": f"{CALLS.format(statement, 'tf.abs')}print({use})\n"}
+    project, config = project_of(files), Config(dialect="tf2", distributed="horovod")
+    result = convert_file("net.py", TRAINS.encode(), config, project)
+    others = "between.py, main.py" if between else "main.py"
+    assert f"Horovod is used in several files (also {others})" in " ".join(f.message for f in result.findings)
+    assert "import horovod.tensorflow as hvd\nhvd.init()" in (result.after or b"").decode()
+
+
 NEUTRAL = "import tensorflow as tf\ndef net(x):\n    with tf.device('/gpu:0'):\n        return tf.nn.dropout(x, 0.5)\n"
 PLAIN = "import tensorflow as tf\ndef loss(x):\n    return tf.reduce_mean(x)\n"
 FOR_2 = "import tensorflow as tf\nimport net\nimport plain\n@tf.function\ndef step(x):\n    return net.net(x)\n"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.converter.test_project_facts import converted, project_of
 from tf2npu.config import Config, Target
 from tf2npu.engine.convert_file import convert_file, convert_source
 from tf2npu.findings import Level
+from tf2npu.frameworks.tensorflow2.framework import FRAMEWORK
+from tf2npu.rules import Rule, rule_parts
 
 HEAD = "import tensorflow as tf\n"
 GPUS = "gpus = tf.config.list_physical_devices('GPU')\n"
@@ -192,3 +196,64 @@ def test_a_strategy_becomes_the_default_one_and_its_replicas_the_ranks() -> None
 )
 def test_what_no_dataset_calls_or_what_has_no_variables_is_not_reported(text: str) -> None:
     assert [f for f in convert_source(HEAD + text, "train.py", Config(dialect="tf2")).findings if f.rule == "NPU808"] == []
+
+
+WORDS_OF_1 = (
+    r"\bsessions?\b", "mix_compile_mode", "hccl_ops", "npu_bridge", "npu_scope", "npu_ops", "npu_config", "Estimator",
+    r"get_rank_\w+", "cluster=None", "NPU's config", r"\bfetch",
+)  # fmt: skip
+OF_1 = re.compile("|".join(WORDS_OF_1))
+TPU_CALLS = [
+    "bfloat16_scope", "cross_replica_sum", "initialize_system", "shutdown_system", "outside_compilation", "rewrite", "replicate",
+    "shard", "batch_parallel", "core",
+]  # fmt: skip
+OF_SESSIONS = ("NPU819",)
+"""The rule that is about sessions."""
+AS_1 = [
+    pytest.param(part, example.before, id=f"{part.id}-{number}")
+    for part in rule_parts()
+    if part.id.startswith(FRAMEWORK.rule_ids) and part.id not in OF_SESSIONS
+    for number, example in enumerate(part.examples)
+]
+
+
+@pytest.mark.parametrize(("part", "text"), AS_1)
+def test_what_is_said_of_a_script_for_tensorflow_2_names_nothing_of_1(part: Rule, text: str) -> None:
+    source = text if "import tensorflow" in text else f"{HEAD}{text}"
+    found = convert_source(f"{source}\n@tf.function\ndef f_(x):\n    return x\n", "train.py", Config(dialect="tf2")).findings
+    said = [f"{one.message} {one.after}" for one in found if one.rule == part.id]
+    assert not [one for one in said if OF_1.search(one)], said
+
+
+@pytest.mark.parametrize("name", TPU_CALLS)
+def test_a_call_for_tpus_is_answered_with_what_npu_device_has(name: str) -> None:
+    result = convert_source(
+        f"{HEAD}@tf.function\ndef f(x):\n    return tf.compat.v1.tpu.{name}(x)\n", "train.py", Config(dialect="tf2")
+    )
+    said = [f"{one.message} {one.after}" for one in result.findings if one.rule == "NPU943"]
+    assert said and not OF_1.search(" ".join(said))
+
+
+SUMS = "        s.assign_add(tf.cast(tf.reduce_sum(x), tf.float32))\n"
+DATA = "ds = tf.data.Dataset.from_tensor_slices([[1.0], [2.0]]).batch(1)\ns = tf.Variable(0.0)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        (f"@tf.function\ndef f(d):\n    for x in d:\n{SUMS}f(ds)\n", True),
+        (f"@tf.function\ndef f(d):\n    for x in d:\n{SUMS}f(d=ds.take(2))\n", True),
+        (f"@tf.function\ndef f():\n    for x in ds:\n{SUMS}f()\n", True),
+        (f"@tf.function\ndef f():\n    for x in ds.take(2):\n{SUMS}f()\n", True),
+        (f"@tf.function\ndef f():\n    for i, x in enumerate(ds):\n{SUMS}f()\n", True),
+        (f"@tf.function\ndef f():\n    for x, y in tf.data.Dataset.zip((ds, ds)):\n{SUMS}f()\n", True),
+        (f"def g():\n    for x in ds:\n{SUMS}@tf.function\ndef f():\n    g()\nf()\n", True),
+        (f"class A:\n    @tf.function\n    def f(self, d):\n        for x in d:\n    {SUMS}a = A()\na.f(ds)\n", True),
+        (f"def f():\n    for x in ds:\n{SUMS}f()\n", False),
+        (f"@tf.function\ndef f(it):\n    for x in it:\n{SUMS}f(iter(ds))\n", False),
+        (f"@tf.function\ndef f():\n    for x in [1.0, 2.0]:\n{SUMS}f()\n", False),
+    ],
+)  # fmt: skip
+def test_loops_over_datasets_in_functions_are_told(text: str, is_told: bool) -> None:
+    result = convert_source(f"{HEAD}{DATA}{text}", "train.py", Config(dialect="tf2"))
+    assert bool([one for one in result.findings if one.rule == "NPU820"]) is is_told

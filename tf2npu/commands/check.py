@@ -23,7 +23,7 @@ from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
 from tf2npu.launch.bisect_rules import least_rules
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
-from tf2npu.launch.subprocess import about_steps, adapter_for, adapter_import, chips, converted_for, orderly_end
+from tf2npu.launch.subprocess import about_steps, adapter_for, adapter_import, chips, converted_for, orderly_end, refuse_pytorch
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
@@ -57,6 +57,7 @@ def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) ->
     """`tf2npu check`; returns the exit code.  words: the script and its arguments.  start: begins the processes."""
     deadline = time.monotonic() + _seconds(wanted.budget)
     script, options = _requested(words, wanted)
+    refuse_pytorch("check", script)
     with orderly_end(), temporary_folder() as folder:
         with Directory.given(folder / "steps", make=True):
             pass

@@ -16,7 +16,7 @@ from npu_formats.escape import visible
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import new_name, replacing
-from tf2npu.launch.subprocess import adapter_for, adapter_import, chips, orderly_end, run_script
+from tf2npu.launch.subprocess import adapter_for, adapter_import, chips, orderly_end, refuse_pytorch, run_script
 from tf2npu.refused_request import RefusedRequest
 
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
@@ -40,6 +40,7 @@ def reference(words: Sequence[str], *, out: Path, steps: str | None) -> int:
         raise RefusedRequest("name a SCRIPT")
     script, wanted = Path(words[0]), _steps(steps)
     _require_original(script)
+    refuse_pytorch("dump reference", script)
     chips(_CHIP)
     with orderly_end(), _scratch(out) as (folder, scratch):
         places = {"out": str(folder.path), "scratch": str(folder.path / scratch)}

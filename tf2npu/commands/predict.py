@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import of_text
-from tf2npu.launch.subprocess import about_steps, chips, converted_for, orderly_end, run_script
+from tf2npu.launch.subprocess import about_steps, chips, converted_for, is_for_pytorch, orderly_end, run_script
 from tf2npu.prediction import as_text, comparison
 from tf2npu.prediction.arguments import processes_for
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
@@ -60,11 +61,14 @@ def predict(
         raise RefusedRequest(f"{script}: no such file")
     _check_place(place)
     _check_precision(precision)
+    asked_of_pytorch = is_for_pytorch(script)
+    if asked_of_pytorch:
+        _check_pytorch(precision, asked)
     with orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
         scaled = devices if max(devices) > 1 else ()
-        request = PredictionRequest(str(out), chips(soc), precision=precision, devices=scaled, **asked)
-        converted = converted_for("predict", script, folder)
+        request = PredictionRequest(str(out), chips(soc, script), precision=precision, devices=scaled, **asked)
+        converted = None if asked_of_pytorch else converted_for("predict", script, folder)
         code = run_script(
             script, words[1:], _options(request, processes_for(devices)), {TF2NPU_PREDICT: request.as_json()}, converted
         )
@@ -75,6 +79,18 @@ def predict(
     made.subject = made.subject or str(script)
     _show(made, place)
     return 0
+
+
+def _check_pytorch(precision: str | None, asked: dict[str, Any]) -> None:
+    """Refuse what means nothing for a script for PyTorch, or is not known of it.  Raises: RefusedRequest."""
+    given = {"--precision": precision, "--iterations-per-loop": asked["iterations_per_loop"], "--batch": asked["batch"]}
+    ways_out = {
+        "--precision": "write torch.autocast into it", "--iterations-per-loop": "its steps are called one by one",
+        "--batch": "give the script another batch, with --shapes-only where it does not fit into this machine",
+    }  # fmt: skip
+    for option, value in given.items():
+        if value:
+            raise RefusedRequest(f"{option} does not go with a script for PyTorch: {ways_out[option]}")
 
 
 def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Place) -> int:

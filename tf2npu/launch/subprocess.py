@@ -16,7 +16,8 @@ from npu_formats.device.chip import chip_names
 from npu_formats.escape import visible
 from tf2npu.config import ConfigError
 from tf2npu.frameworks.tensorflow1.adapter_imports import DEVICE
-from tf2npu.launch.shims import TENSORFLOW1, shim_of
+from tf2npu.launch import pytorch
+from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, shim_of
 from tf2npu.launch.temporary_conversion import TemporaryConversion, adapter_of_script, convert_for_run
 from tf2npu.prediction.arguments import chips_named
 from tf2npu.project.request import TooLarge, UsageProblem
@@ -43,11 +44,11 @@ def orderly_end() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def chips(soc: str) -> tuple[str, ...]:
-    """The chips that --soc names.  Raises: RefusedRequest, also where no script can run here."""
+def chips(soc: str, script: Path | None = None) -> tuple[str, ...]:
+    """The chips that --soc names.  Raises: RefusedRequest, also where the script cannot run here, or none can."""
     from tf2npu.launch.doctor import why_not_run
 
-    reason = why_not_run()
+    reason = pytorch.why_not_run() if script is not None and is_for_pytorch(script) else why_not_run()
     if reason:
         raise RefusedRequest(reason)
     try:
@@ -56,8 +57,20 @@ def chips(soc: str) -> tuple[str, ...]:
         raise RefusedRequest(f"--soc {soc}: {error}") from None
 
 
+def is_for_pytorch(script: Path) -> bool:
+    """Whether a script is one for PyTorch, which is run as it is."""
+    return shim_of(str(script)) is PYTORCH
+
+
+def refuse_pytorch(command: str, script: Path) -> None:
+    """Raises: RefusedRequest for a script that a command cannot do anything with yet."""
+    if is_for_pytorch(script):
+        raise RefusedRequest(f"{script} is a script for PyTorch, which `tf2npu {command}` does not know: use run or predict")
+
+
 def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversion | None:
     """The conversion of a script that is not migrated yet; None for one that is.  command: that asks.  Raises: RefusedRequest."""
+    refuse_pytorch(command, script)
     try:
         if adapter_of_script(script) is not None:
             return None
@@ -88,7 +101,9 @@ def adapter_for(script: Path) -> str:
 
 
 def about_steps(script: Path) -> str:
-    """The end of a message that no step was seen: what has to hold for a step of TensorFlow 2; "" for TensorFlow 1."""
+    """The end of a message that no step was seen: what has to hold for a step; "" for TensorFlow 1."""
+    if is_for_pytorch(script):
+        return "; a step is seen that ends with the step of an optimizer of torch.optim, and of which tensors are on the device"
     return "" if shim_of(str(script)) is TENSORFLOW1 else "; a step is seen that is a call of a tf.function and changes variables"
 
 

@@ -15,7 +15,7 @@ from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.entry_points import TopLevel
-from tf2npu.scanner.input_roles import CallFact, FunctionFact, RoleGatherer, Target
+from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.python2.constructs import is_refused_python2
@@ -60,6 +60,7 @@ class FileFacts:
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
+    uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
     def needs_other_framework(self) -> bool:
@@ -191,6 +192,7 @@ class _Gatherer:
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
+            uses=frozenset(self.uses(nodes, has_stars)),
         )  # fmt: skip
 
     def found_by_frameworks(
@@ -275,6 +277,18 @@ class _Gatherer:
         name = self.dotted(node)
         if name is not None:
             self.references.append((name, node.lineno))
+
+    def uses(self, nodes: list[ast.AST], has_stars: bool) -> Iterator[Target]:
+        """Chains of attributes of what is imported and may be the project's own, and names that star imports may give."""
+        own = {local: target for local, target in self.targets.items() if root_of(target[1]) not in LIBRARIES or target[0] > 0}
+        for node in nodes if own or has_stars else ():
+            if type(node) is ast.Attribute:
+                root, parts = chain(node)
+                if root in own:
+                    level, dotted = own[root]
+                    yield level, ".".join([dotted, *parts])
+            elif has_stars and type(node) is ast.Name and not (node.id in self.definitions or node.id in BUILTINS):
+                yield -1, node.id
 
     def dotted(self, node: ast.expr) -> str | None:
         """Qualified name of a chain whose root is a known import."""

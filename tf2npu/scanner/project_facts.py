@@ -93,7 +93,8 @@ class ProjectFacts:
 
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
-        dropped: dict[str, Any] = {"functions": {}, "calls": (), "returns": {}, "run_targets": (), "loads": ()}
+        dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset()}
+        dropped |= dict.fromkeys(("calls", "run_targets", "loads"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
             path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))

@@ -20,7 +20,7 @@ from npu_runtime.kernels.conv.zero_windows import blank_windows
 from npu_runtime.kernels.half_storage import compute_dtype, store, widen
 from npu_runtime.kernels.linalg.epilogue import ALL, Epilogue
 from npu_runtime.kernels.linalg.matmul import multiply
-from npu_runtime.kernels.threads.parallel import parallel_ranges
+from npu_runtime.kernels.threads.parallel import alone, parallel_ranges
 from npu_runtime.kernels.windows.windows import Axis, Layout, check_rank, refuse_ranks
 
 Algorithm = Callable[[np.ndarray, np.ndarray, Axis, Axis, np.ndarray, "Epilogue | None"], None]
@@ -34,6 +34,9 @@ WAYS = {way.__name__.rsplit(".", 1)[1]: way for way in (*DIRECT, *FILTERED)}
 """Ways of a convolution, by the names that a bank knows them by."""
 FINISHED = 1 << 17
 """Elements that an epilogue is applied to at once, where it has to come last."""
+SHORT_NS = 50_000
+"""Estimated time up to which a convolution stays on the thread that calls it. Calls of numpy take as much again and wait for
+Python's lock, and a worker takes 40 us to begin and to end."""
 
 
 def choose_algorithm(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> Algorithm:
@@ -74,6 +77,13 @@ def fastest_way(
     """
     x, w = placeholder(shape, dtype), placeholder(filter, dtype)
     return min(DIRECT if is_direct else (*DIRECT, *FILTERED), key=lambda way: way.cost_ns(x, w, rows, cols))
+
+
+@lru_cache(maxsize=4096)
+def is_short(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> bool:
+    """Whether a second thread saves nothing by `fastest_way`.  Depends on shapes only; the sums are those of several threads."""
+    way = fastest_way(shape, dtype, filter, rows, cols)
+    return bool(way.cost_ns(placeholder(shape, dtype), placeholder(filter, dtype), rows, cols) <= SHORT_NS)
 
 
 def _filtered(
@@ -137,7 +147,9 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
         return
     groups = x.shape[3] // w.shape[2]
     if groups == 1:
-        choose_algorithm(x, w, rows, cols, out)(x, w, rows, cols, out, epilogue)
+        algorithm = choose_algorithm(x, w, rows, cols, out)
+        run = alone(algorithm) if is_short(x.shape, x.dtype, w.shape, rows, cols) else algorithm
+        run(x, w, rows, cols, out, epilogue)
         return
     for x_part, w_part, out_part in zip(*(split_groups(array, groups) for array in (x, w, out)), strict=True):
         im2col.convolve(x_part, w_part, rows, cols, out_part)

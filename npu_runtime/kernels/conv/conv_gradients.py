@@ -19,18 +19,21 @@ from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.conv import col2im, conv_trials, im2col, strided_input_gradient, subpixel_input_gradient
 from npu_runtime.kernels.conv.conv import (
     FILTERED,
+    SHORT_NS,
     WAYS,
     check_depths,
     convolve,
     fastest_way,
     is_finite,
+    is_short,
     split_groups,
 )
 from npu_runtime.kernels.conv.zero_windows import blank_windows
 from npu_runtime.kernels.half_storage import compute_dtype, store, widen
 from npu_runtime.kernels.linalg.matmul import multiply
 from npu_runtime.kernels.shapes import constant_ints
-from npu_runtime.kernels.threads.parallel import n_threads, parallel_ranges
+from npu_runtime.kernels.threads.parallel import alone, n_threads, parallel_ranges
+from npu_runtime.kernels.threads.tiling import SMALL
 from npu_runtime.kernels.variable_access import shape_text
 from npu_runtime.kernels.windows.windows import Axis, Layout, check_rank, phases, refuse_ranks
 
@@ -71,17 +74,17 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
         return
     dx, w, rows, cols = fold_whole_axes(dx, w, rows, cols)
     is_one_group = dx.shape[3] == w.shape[2]
-    way = _way_by_input(dy, w, rows, cols) if is_one_group and dx.flags.c_contiguous else PHASES
+    way, ns = _way_by_input(dy, w, rows, cols) if is_one_group and dx.flags.c_contiguous else (PHASES, math.inf)
     if is_tuned() and is_one_group and dx.flags.c_contiguous and dy.dtype == np.float32:
         way = _chosen_by_input(way, dy, w, rows, cols, dx)
-    _BY_INPUT[way](dy, w, rows, cols, dx)
+    run = alone(_BY_INPUT[way]) if ns <= SHORT_NS else _BY_INPUT[way]
+    run(dy, w, rows, cols, dx)
 
 
-def _way_by_input(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> str:
-    """The default way of a gradient by an image whose channels are in one group."""
-    if col2im.is_worth_it(dy, w):
-        return SCATTERED
-    return _way_of_phases(dy.shape, dy.dtype, w.shape, rows, cols)
+def _way_by_input(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> tuple[str, float]:
+    """The default way of a gradient by an image whose channels are in one group, and the estimate of `_fastest_of_phases`."""
+    way, ns = _fastest_of_phases(dy.shape, dy.dtype, w.shape, rows, cols)
+    return SCATTERED if col2im.is_worth_it(dy, w) else way, ns
 
 
 def _chosen_by_input(default: str, dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> str:
@@ -109,6 +112,10 @@ def _chosen_by_input(default: str, dy: np.ndarray, w: np.ndarray, rows: Axis, co
 def _input_gradient_by_phases(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
     """Each phase of the strides, and each group, by itself."""
     groups = dx.shape[3] // w.shape[2]
+    if groups == rows.stride == cols.stride == 1:
+        (row,), (col,) = phases(rows), phases(cols)
+        convolve(dy, w[row.taps, col.taps].swapaxes(2, 3), row.axis, col.axis, dx)
+        return
     todo = list(itertools.product(zip(*(split_groups(a, groups) for a in (w, dy, dx)), strict=True), phases(rows), phases(cols)))
     todo.sort(key=lambda one: one[1].axis.kernel * one[2].axis.kernel, reverse=True)
     n_busy = sum(row.axis.kernel * col.axis.kernel > 0 for _, row, col in todo)  # the others fill their part with zeros
@@ -123,14 +130,17 @@ def _input_gradient_by_phases(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: A
         parallel_ranges(len(todo), work)
     else:
         work(0, n_busy)  # one after the other, each on all threads
-        parallel_ranges(len(todo) - n_busy, lambda start, stop: work(n_busy + start, n_busy + stop))
+        n_blank = len(todo) - n_busy
+        parallel_ranges(n_blank, lambda start, stop: work(n_busy + start, n_busy + stop), n_blank if dx.size <= SMALL else 1)
 
 
 @lru_cache(maxsize=4096)
-def _way_of_phases(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis) -> str:
+def _fastest_of_phases(
+    shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, ...], rows: Axis, cols: Axis
+) -> tuple[str, float]:
     """The way that takes the least estimated time: the phases one by one, all at once, or in fp32 by subpixels.
 
-    shape, dtype: of the gradient.
+    shape, dtype: of the gradient.  Returns: the way, and its nanoseconds on one thread.
     """
     dy, w = placeholder(shape, dtype), placeholder(filter, dtype)
     apart = 0.0
@@ -142,7 +152,8 @@ def _way_of_phases(shape: tuple[int, ...], dtype: np.dtype, filter: tuple[int, .
     costs = {PHASES: apart, TOGETHER: strided_input_gradient.cost_ns(dy, w, rows, cols)}
     if dtype == np.float32:
         costs[SUBPIXEL] = subpixel_input_gradient.cost_ns(dy, w, rows, cols) / APART
-    return min(costs, key=lambda way: costs[way])
+    way = min(costs, key=lambda way: costs[way])
+    return way, costs[way]
 
 
 def _input_gradient_together(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray) -> None:
@@ -195,7 +206,8 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dw: n
         way = fastest_way(x.shape, x.dtype, dw.shape, rows, cols)
         if is_tuned() and x.dtype == np.float32:
             way = _chosen_by_filter(way, x, dy, rows, cols, dw)
-        way.filter_gradient(x, dy, rows, cols, dw)
+        by = alone(way.filter_gradient) if is_short(x.shape, x.dtype, dw.shape, rows, cols) else way.filter_gradient
+        by(x, dy, rows, cols, dw)
         if way in FILTERED and not is_finite(dw):
             fastest_way(x.shape, x.dtype, dw.shape, rows, cols, True).filter_gradient(x, dy, rows, cols, dw)
         return

@@ -252,13 +252,18 @@ def n_sections() -> int:
     return _thread.n_sections
 
 
-def alone(function: Callable[[Any], None]) -> Callable[[Any], None]:
+def is_alone() -> bool:
+    """Whether ranges of this thread run on it alone, as it is inside of another one's piece or of what `alone` gives."""
+    return _thread.is_inside
+
+
+def alone(function: Callable[..., None]) -> Callable[..., None]:
     """The same, all of whose ranges run on the thread that calls it."""
 
-    def run(argument: Any) -> None:
+    def run(*arguments: Any) -> None:
         was_inside, _thread.is_inside = _thread.is_inside, True
         try:
-            function(argument)
+            function(*arguments)
         finally:
             _thread.is_inside = was_inside
 

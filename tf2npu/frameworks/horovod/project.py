@@ -18,6 +18,7 @@ class HorovodProject(ProjectPart):
     """Files of a tree that have to do with Horovod."""
 
     with_horovod: frozenset[str] = frozenset()  # files that import Horovod, directly or through the project
+    using: frozenset[str] = frozenset()  # of these, files that import it themselves, or use it by a name that another one gives
     starting: frozenset[str] = frozenset()  # files that are run and reach Horovod
     started: frozenset[str] = frozenset()  # these, and what they import
     of_horovod: frozenset[str] = frozenset()  # files that cannot be loaded without Horovod, and what only those import
@@ -26,6 +27,7 @@ class HorovodProject(ProjectPart):
     def begin(self, project: ProjectFacts, edges: Edges) -> None:
         """Find who imports Horovod."""
         self.with_horovod = importers_of({path for path, facts in project.files.items() if _has_horovod(facts)}, edges)
+        self.using = frozenset(path for path in self.with_horovod if _uses_horovod(project, project.files[path]))
         self.borrowers = _borrowers(project)
 
     def finish(self, project: ProjectFacts, edges: Edges) -> None:
@@ -44,6 +46,7 @@ class HorovodProject(ProjectPart):
         return replace(
             self,
             with_horovod=self.with_horovod | {path} if has_it else self.with_horovod,
+            using=self.using | {path} if has_it and _uses_horovod(project, facts) else self.using,
             of_horovod=self.of_horovod | {path} if is_bound else self.of_horovod,
             starting=self.starting | {path} if starts else self.starting,
             started=self.started | {path} if starts else self.started,
@@ -63,6 +66,14 @@ def horovod_in(project: ProjectFacts) -> HorovodProject:
 def _has_horovod(facts: FileFacts) -> bool:
     """Whether the file itself imports Horovod."""
     return any(kind == NAME for kind, _ in facts.distribution)
+
+
+def _uses_horovod(project: ProjectFacts, facts: FileFacts) -> bool:
+    """Whether the file itself imports Horovod, or uses a name by which another one has it."""
+    named = [target for target in (*facts.imports, *facts.uses) if target[0] >= 0]
+    by_star = [name for level, name in facts.uses if level < 0]
+    named += [(level, f"{module}.{name}" if module else name) for level, module in facts.stars for name in by_star]
+    return _has_horovod(facts) or any(is_horovod(project.resolve(facts.path, *target) or "") for target in named)
 
 
 def _needs_horovod(facts: FileFacts) -> bool:

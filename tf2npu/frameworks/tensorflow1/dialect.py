@@ -67,6 +67,11 @@ def dialect_of(script: Script) -> Dialect:
     return _by_others(script, own, told) if own.kind == "1" and not own.api else own
 
 
+def is_for_2(script: Script) -> bool:
+    """Whether a script is written for TensorFlow 2, whose rules it is then shown to."""
+    return dialect_of(script).kind == "2"
+
+
 def _as_asked(script: Script, own: Dialect) -> Dialect:
     """The dialect that the settings name, with what the file tells of it itself."""
     if script.config.dialect == TF2_COMPAT:

@@ -17,9 +17,9 @@ ALIAS = "npu"
 
 
 def _is_for_2(script: Script) -> bool:
-    from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+    from tf2npu.frameworks.tensorflow1.dialect import is_for_2
 
-    return dialect_of(script).kind == "2"
+    return is_for_2(script)
 
 
 ADAPTER = Adapter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tf2npu.frameworks.tensorflow1.dialect import is_for_2
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
@@ -20,7 +21,7 @@ _HEAD = "import os\nimport tensorflow as tf\n"
     title="GPU settings in the environment",
     matches=SETTERS,
     why="CUDA's variables choose no NPU, and XLA must not compile what goes to the NPU.",
-    done_when="os.environ does not hold the variable when the session is opened.",
+    done_when="os.environ does not hold the variable when TensorFlow is imported.",
     source="ASCEND_DEVICE_ID of the TensorFlow adapter; TF_XLA_FLAGS of TensorFlow 1.15",
     examples=(
         Example.same(f"{_HEAD}os.environ.setdefault('CUDA_VISIBLE_DEVICES', '0')", level="info"),
@@ -56,7 +57,9 @@ def gpu_environment_by_item(site: Site) -> None:
 def _report(site: Site, name: str, value: Any) -> None:
     text = text_of(value, site.scope)
     if name == "CUDA_VISIBLE_DEVICES" and uses_tensorflow(site.script):
-        if text in _HIDDEN:
+        if text in _HIDDEN and is_for_2(site.script):
+            site.info("This hides GPUs, as for a run on the CPU; functions run on the NPU all the same.")
+        elif text in _HIDDEN:
             site.info("This hides GPUs, as for a run on the CPU; sessions with the NPU's config run on the NPU all the same.")
         else:
             site.info("This chooses GPUs and has no effect on the NPU: ASCEND_DEVICE_ID chooses the NPU.")

@@ -51,6 +51,12 @@ def _said(module: str, text: str) -> list[Finding]:
             "that is run, write `import npu_bridge.npu_init` above everything else, so that its sessions are on the NPU."
         )
         return [Finding(_RULE, Level.MANUAL, Span(line, 1, line, 1), message)]
+    if module == "torch":
+        message = (
+            "This file is written for PyTorch and does not use TensorFlow: it is copied as it is. `tf2npu run` runs it so on the "
+            "simulated NPU, and says what the chip lacks for it."
+        )
+        return [Finding(_RULE, Level.INFO, Span(line, 1, line, 1), message)]
     message = (
         f"This file is written for {OTHER_FRAMEWORKS[module]} and does not use TensorFlow: it is copied as it is. tf2npu "
         "converts TensorFlow only."

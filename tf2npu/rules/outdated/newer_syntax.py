@@ -8,7 +8,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.config import Config, Target
-from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+from tf2npu.frameworks.tensorflow1.dialect import is_for_2
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.script import Script
@@ -64,7 +64,7 @@ def newer_syntax(site: Site) -> None:
     """Reports syntax that the Python of the target does not know."""
     script = site.script
     target = script.config.target
-    if not uses_tensorflow(script) or not _may_hold_newer(script) or dialect_of(script).kind == "2":
+    if not uses_tensorflow(script) or not _may_hold_newer(script) or is_for_2(script):
         return
     for node in _nodes(script):
         for version, what, instead in _newer(script, node):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+from tf2npu.frameworks.tensorflow1.dialect import is_for_2
 from tf2npu.frameworks.tensorflow1.tensorflow2_names import TENSORFLOW_2_NAMES
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
@@ -67,7 +67,7 @@ _INSTEAD = {
 )
 def newer_name(site: Site) -> None:
     """Reports TensorFlow names that came after 1.15 and says what 1.15 has."""
-    if is_guarded(site) or dialect_of(site.script).kind == "2":
+    if is_guarded(site) or is_for_2(site.script):
         return
     version = site.script.config.target.tensorflow
     name = site.name.removeprefix("tensorflow.")

@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
-from tf2npu.frameworks.tensorflow1.dialect import dialect_of
+from tf2npu.frameworks.tensorflow1.dialect import is_for_2
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name, uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.written_code import can_be_repeated
@@ -64,7 +64,7 @@ _OF_V2 = "tensorflow.compat.v2.enable_v2_behavior"
 )
 def eager_execution(call: Call) -> None:
     """Reports eager execution and gradients taken by a tape."""
-    if dialect_of(call.script).kind == "2":
+    if is_for_2(call.script):
         return
     name = call.name.removeprefix("tensorflow.")
     if name in _OF_V2_ALONE:
@@ -116,7 +116,7 @@ def _gradients_code(call: Call, name: str) -> str:
 def value_of_tensor(call: Call) -> None:
     """Reports values that are asked of tensors, which those of a graph do not have."""
     script = call.script
-    if call.args or not uses_tensorflow(script) or _HAS_NUMPY.search(script.text) or dialect_of(script).kind == "2":
+    if call.args or not uses_tensorflow(script) or _HAS_NUMPY.search(script.text) or is_for_2(script):
         return
     tests = [a.test for a in script.walked.ancestors(call.node) if isinstance(a, (cst.If, cst.IfExp))]
     if any("numpy" in call.source(test) for test in tests) or call.source(call.node.func).endswith(_OF_PYTORCH):

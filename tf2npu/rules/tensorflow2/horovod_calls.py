@@ -13,7 +13,7 @@ from tf2npu.frameworks.tensorflow2.framework import ALIAS
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.replaced_statement import write_instead
-from tf2npu.rules.facts.training.horovod_plan import HorovodPlan, horovod_plan
+from tf2npu.rules.facts.training.horovod_plan import Counterpart, Kind, horovod_plan
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import root_of
 from tf2npu.scanner.script import Script
@@ -66,27 +66,27 @@ _CALLED = (
 def horovod_call(call: Call) -> None:
     """Writes npu.distribute, or the handle of the device, in the place of a function of Horovod."""
     plan = horovod_plan(call.script)
-    if not plan.is_whole:
+    counterpart = plan.counterparts.get(id(call.node)) if plan.is_whole else None
+    if counterpart is None:
         return
-    number = id(call.node)
-    if number in plan.gone:
+    if counterpart.kind is Kind.GONE:
         _take_out(call)
-    elif number in plan.values:
-        call.replace(call.node, f"{call.need(ALIAS)}.open().{plan.values[number]}")
+    elif counterpart.kind is Kind.VALUE:
+        call.replace(call.node, f"{call.need(ALIAS)}.open().{counterpart.name}")
         call.fixed("The ranks of the job are those of npu_device.")
-    elif number in plan.of_server:
-        call.need_module("hccl.manage.api", plan.of_server[number])
-        call.replace(call.node.func, plan.of_server[number])
+    elif counterpart.kind is Kind.OF_SERVER:
+        call.need_module("hccl.manage.api", counterpart.name)
+        call.replace(call.node.func, counterpart.name)
         call.fixed("The ranks of this server are those of HCCL.")
-    elif number in plan.functions:
-        call.replace(call.node.func, f"{call.need(ALIAS)}.{plan.functions[number]}")
+    elif counterpart.kind is Kind.FUNCTION:
+        call.replace(call.node.func, f"{call.need(ALIAS)}.{counterpart.name}")
         call.fixed("npu.distribute does here what Horovod did.")
-    elif number in plan.broadcasts:
+    elif counterpart.kind is Kind.BROADCAST:
         call.need_module("npu_device.distribute.npu_callbacks", _CALLBACK)
         call.replace(call.node.func, _CALLBACK)
         call.fixed("Every rank begins with the variables of one.")
-    elif number in plan.tapes:
-        _average(call, plan)
+    else:
+        _average(call, counterpart)
 
 
 def _take_out(call: Call) -> None:
@@ -115,12 +115,12 @@ def _take_out_element(call: Call, element: cst.Element) -> None:
     call.replace_range(start, end, "")
 
 
-def _average(call: Call, plan: HorovodPlan) -> None:
+def _average(call: Call, tape: Counterpart) -> None:
     """Average what a tape gives in the place of wrapping the tape."""
     statement: Any = call.script.walked.parents.get(id(call.node))
     if not call.delete_statement(statement):
         write_instead(call, statement, "pass")
-    for gradient in plan.tapes[id(call.node)]:
+    for gradient in tape.gradients:
         call.wrap_in_call(gradient, f"{call.need(ALIAS)}.distribute.all_reduce")
     call.fixed("Gradients are averaged over the ranks.")
 

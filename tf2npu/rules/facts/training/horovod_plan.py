@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum, auto
+from typing import Any, NamedTuple
 
 import libcst as cst
 
@@ -19,10 +20,6 @@ from tf2npu.scanner.tree_walk import dotted_name
 
 RULE = "NPU816"
 """The id of the rule that carries the plan out."""
-_VALUES = {"rank": "worker_id", "size": "workers_num"}
-"""Functions without arguments, and the attributes of the device's handle that have their values."""
-_OF_SERVER = {"local_rank": "get_local_rank_id", "local_size": "get_local_rank_size"}
-"""Functions without arguments, and those of hccl.manage.api that count the ranks of one server as they do."""
 _GOING = frozenset({"init", "shutdown"})
 _SAME_ARGUMENTS = {
     "broadcast_variables": ("distribute.broadcast", ("variables", "root_rank")),
@@ -36,21 +33,30 @@ _BY_METRICS = frozenset({"EarlyStopping", "ReduceLROnPlateau"})
 """Callbacks that change the training by metrics, which differ between ranks where nobody averages them."""
 
 
+class Kind(Enum):
+    """Kinds of what stands in the place of a call of Horovod."""
+
+    GONE = auto()  # nothing stands in its place
+    VALUE = auto()  # an attribute of the device's handle
+    OF_SERVER = auto()  # a function of hccl.manage.api
+    FUNCTION = auto()  # a function below npu_device, with the same arguments
+    BROADCAST = auto()  # the callback that broadcasts
+    TAPE = auto()  # the tape stays as it was, and its gradients are averaged
+
+
+class Counterpart(NamedTuple):
+    """The name of the thing that stands in the place of a call; for a tape, the calls by which it gives its gradients."""
+
+    kind: Kind
+    name: str = ""
+    gradients: tuple[cst.Call, ...] = ()
+
+
 @dataclass
 class HorovodPlan:
-    """Calls by the ids of their nodes.
+    """counterparts: of calls, by the ids of their nodes.  uses: all references.  reasons: why nothing changes, and where."""
 
-    values: attributes of the device's handle.  of_server: functions of hccl.manage.api.  functions: names below npu_device.
-    gone: nothing stands in their place.  tapes: wrap a tape, with the calls by which that gives its gradients.  broadcasts: make
-    the callback that broadcasts.  uses: all references.  reasons: why nothing is changed, each with its place.
-    """
-
-    values: dict[int, str] = field(default_factory=dict)
-    of_server: dict[int, str] = field(default_factory=dict)
-    functions: dict[int, str] = field(default_factory=dict)
-    gone: set[int] = field(default_factory=set)
-    tapes: dict[int, list[cst.Call]] = field(default_factory=dict)
-    broadcasts: set[int] = field(default_factory=set)
+    counterparts: dict[int, Counterpart] = field(default_factory=dict)
     uses: list[cst.CSTNode] = field(default_factory=list)
     reasons: list[tuple[cst.CSTNode, Scope, str]] = field(default_factory=list)
 
@@ -58,6 +64,15 @@ class HorovodPlan:
     def is_whole(self) -> bool:
         """Whether there is Horovod, and something stands in the place of each use."""
         return bool(self.uses) and not self.reasons
+
+
+_WITHOUT_ARGUMENTS = {
+    "rank": Counterpart(Kind.VALUE, "worker_id"),
+    "size": Counterpart(Kind.VALUE, "workers_num"),
+    "local_rank": Counterpart(Kind.OF_SERVER, "get_local_rank_id"),
+    "local_size": Counterpart(Kind.OF_SERVER, "get_local_rank_size"),
+}
+"""Functions that are called without arguments, and what has their values."""
 
 
 @fact
@@ -101,7 +116,7 @@ class _Planner:
     def _imports(self) -> None:
         """Refuse where more hangs on an import than the names of this file."""
         script = self.script
-        others = sorted(horovod_in(script.project).with_horovod - {script.path})
+        others = sorted(horovod_in(script.project).using - {script.path})
         for node, scope in _imports(script):
             if others:
                 self._refuse(node, scope, _SPREAD.format(", ".join(others)))
@@ -117,31 +132,28 @@ class _Planner:
         name = short_name(script.name_of(node, scope) or "") or ""
         if script.is_switched_off(RULE, call):
             return self._refuse(node, scope, _KEPT)
-        if not self._call(Call(script, "", call, scope, name), name):
+        counterpart = self._counterpart(Call(script, "", call, scope, name), name)
+        if counterpart is None:
             return self._refuse(node, scope, _UNKNOWN.format(dotted_name(node)))
+        self.plan.counterparts[id(call)] = counterpart
         return None
 
-    def _call(self, call: Call, name: str) -> bool:
-        """Whether something is planned in the place of a call of Horovod."""
-        node, plan = call.node, self.plan
-        if name in _GOING and self._is_statement(node) and not call.args:
-            plan.gone.add(id(node))
-        elif name in _VALUES and not call.args:
-            plan.values[id(node)] = _VALUES[name]
-        elif name in _OF_SERVER and not call.args:
-            plan.of_server[id(node)] = _OF_SERVER[name]
-        elif name in _SAME_ARGUMENTS and self._has_only(call, _SAME_ARGUMENTS[name][1]):
-            plan.functions[id(node)] = _SAME_ARGUMENTS[name][0]
-        elif name == _TAPE and self._has_only(call, ("gradtape",)):
-            plan.tapes[id(node)] = self._gradients(call)
-            return bool(plan.tapes[id(node)])
-        elif name == _BROADCAST and self._has_only(call, ("root_rank",)):
-            plan.broadcasts.add(id(node))
-        elif name == _AVERAGE and not call.args and self._is_element(node) and not self._decides_by_metrics():
-            plan.gone.add(id(node))
-        else:
-            return False
-        return True
+    def _counterpart(self, call: Call, name: str) -> Counterpart | None:
+        """The counterpart of a call of Horovod; None where nothing stands in its place."""
+        if not call.args and name in _WITHOUT_ARGUMENTS:
+            return _WITHOUT_ARGUMENTS[name]
+        if name in _GOING and self._is_statement(call.node) and not call.args:
+            return Counterpart(Kind.GONE)
+        if name in _SAME_ARGUMENTS and self._has_only(call, _SAME_ARGUMENTS[name][1]):
+            return Counterpart(Kind.FUNCTION, _SAME_ARGUMENTS[name][0])
+        if name == _TAPE and self._has_only(call, ("gradtape",)):
+            gradients = self._gradients(call)
+            return Counterpart(Kind.TAPE, gradients=gradients) if gradients else None
+        if name == _BROADCAST and self._has_only(call, ("root_rank",)):
+            return Counterpart(Kind.BROADCAST)
+        if name == _AVERAGE and not call.args and self._is_element(call.node) and not self._decides_by_metrics():
+            return Counterpart(Kind.GONE)
+        return None
 
     def _is_statement(self, node: cst.Call) -> bool:
         return isinstance(self.script.walked.parents.get(id(node)), cst.Expr)
@@ -158,21 +170,21 @@ class _Planner:
         positional = call.positional_args
         return not call.has_star_args and 1 <= len(positional) <= len(known) and set(names) <= set(known[len(positional) :])
 
-    def _gradients(self, call: Call) -> list[cst.Call]:
+    def _gradients(self, call: Call) -> tuple[cst.Call, ...]:
         """The calls by which a tape that Horovod wraps gives its gradients; none where one is not seen to be that tape's."""
         assign = self.script.walked.parents.get(id(call.node))
         target: Any = assign.targets[0].target if isinstance(assign, cst.Assign) and len(assign.targets) == 1 else None
         argument: Any = call.node.args[0].value
         if not isinstance(target, cst.Name) or not isinstance(argument, cst.Name) or target.value != argument.value:
-            return []
+            return ()
         begin = self.script.tree.span(call.node)[1]
-        return [
+        return tuple(
             one
             for one, scope in self.script.walked.calls
             if scope.function is call.scope.function
             and dotted_name(one.func) == f"{target.value}.gradient"
             and self.script.tree.span(one)[0] > begin
-        ]
+        )
 
     def _decides_by_metrics(self) -> bool:
         return any(dotted_name(call.func).rpartition(".")[2] in _BY_METRICS for call, _ in self.script.walked.calls)

@@ -83,6 +83,11 @@ def _hand_on(script: Script, found: dict[Variable, set[str]]) -> None:
 
 def _handed(call: cst.Call, called: Scope) -> Iterator[tuple[str, str]]:
     """Parameters of a function, and the names that a call gives them."""
+    yield from ((parameter, looped(value)) for parameter, value in arguments_of(call, called) if looped(value))
+
+
+def arguments_of(call: cst.Call, called: Scope) -> Iterator[tuple[str, cst.BaseExpression]]:
+    """Parameters of a function, and what a call gives them."""
     node: Any = called.node
     if not isinstance(node, cst.FunctionDef):
         return
@@ -91,9 +96,8 @@ def _handed(call: cst.Call, called: Scope) -> Iterator[tuple[str, str]]:
         parameters = parameters[1:]  # self
     for number, arg in enumerate(call.args):
         parameter = arg.keyword.value if arg.keyword else parameters[number] if number < len(parameters) else ""
-        name = looped(arg.value)
-        if parameter and name and not arg.star:
-            yield parameter, name
+        if parameter and not arg.star:
+            yield parameter, arg.value
 
 
 def looped(node: Any) -> str:

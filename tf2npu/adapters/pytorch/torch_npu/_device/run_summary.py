@@ -108,10 +108,10 @@ def run_document() -> dict[str, Any]:
         "device": chip_of_run().name, "steps": _steps.count, "training_steps": _steps.count,
         "device_share": 1.0 - min(1.0, on_host / total) if total else 0.0, "recompilations": 0,
         "host_nodes": _host_reasons(log), "sessions": [], "options_without_effect": [], "sessions_left_open": [],
-        "sessions_on_tensorflow": [], "memory_bytes": max(pool.peak for pool in POOLS),
+        "sessions_on_tensorflow": [], "shape_changes": [], "memory_bytes": max(pool.peak for pool in POOLS),
         "device_lines": [{"place": place, "count": count} for place, count in sorted((log.places or {}).items()) if place],
         "host_lines": _host_lines(log), "input_lines": [],
-        "eager_operators": {"count": total, "kinds": len(log.operators), "release": torch.__version__},
+        "eager_operators": {"count": total, "kinds": len(log.operators), "release": str(torch.__version__)},
         "limit_lines": _limits(log), "copy_lines": _copies(log), "memory_peaks": _peaks(log), "switched_lines": _switched(),
     }  # fmt: skip
 
