@@ -75,7 +75,14 @@ def test_contexts_change_the_current_device_and_put_it_back() -> None:
 def test_a_default_device_makes_all_new_tensors() -> None:
     torch.set_default_device("npu:1")
     try:
-        made = [torch.zeros(2), torch.tensor([1.0, 2.0]), torch.as_tensor(3), torch.arange(2), torch.nn.Linear(2, 2).weight, torch.eye(2)]
+        made = [
+            torch.zeros(2),
+            torch.tensor([1.0, 2.0]),
+            torch.as_tensor(3),
+            torch.arange(2),
+            torch.nn.Linear(2, 2).weight,
+            torch.eye(2),
+        ]
         assert torch.tensor([1.0, 2.0]).tolist() == [1.0, 2.0] and torch.get_default_device() == NPU1
     finally:
         torch.set_default_device(None)

@@ -72,21 +72,31 @@ COMPUTATIONS: dict[str, Callable[[str], Any]] = {
     "convolution of volumes": _layer(lambda: nn.Conv3d(2, 3, 2, groups=1), 1, 2, 4, 4, 4),
     "depthwise convolution": _layer(lambda: nn.Conv2d(4, 4, 3, groups=4, padding="same"), 2, 4, 6, 6),
     "separable with channels last": _layer(lambda: nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last), 2, 3, 6, 6),
-    "norms": _layer(lambda: nn.Sequential(nn.GroupNorm(2, 4), nn.InstanceNorm1d(4), nn.LayerNorm(6), nn.LocalResponseNorm(2)), 3, 4, 6),
+    "norms": _layer(
+        lambda: nn.Sequential(nn.GroupNorm(2, 4), nn.InstanceNorm1d(4), nn.LayerNorm(6), nn.LocalResponseNorm(2)), 3, 4, 6
+    ),
     "root mean square": _layer(lambda: nn.RMSNorm(6), 3, 4, 6),
     "pooling": _layer(
-        lambda: nn.Sequential(nn.MaxPool2d(2), nn.AvgPool2d(2, padding=1), nn.AdaptiveMaxPool2d(2), nn.LPPool2d(2, 2)), 1, 2, 12, 12
+        lambda: nn.Sequential(nn.MaxPool2d(2), nn.AvgPool2d(2, padding=1), nn.AdaptiveMaxPool2d(2), nn.LPPool2d(2, 2)),
+        1,
+        2,
+        12,
+        12,
     ),
     "fractional pooling": _layer(lambda: nn.FractionalMaxPool2d(2, output_size=3), 1, 2, 8, 8),
     "dropout": _layer(lambda: nn.Sequential(nn.Dropout(0.4), nn.Dropout1d(0.2), nn.AlphaDropout(0.1)), 3, 4, 5),
     "activations": _layer(
-        lambda: nn.Sequential(nn.GELU(), nn.SiLU(), nn.Mish(), nn.Hardswish(), nn.ELU(), nn.PReLU(), nn.Softplus(), nn.GLU()), 4, 6
+        lambda: nn.Sequential(nn.GELU(), nn.SiLU(), nn.Mish(), nn.Hardswish(), nn.ELU(), nn.PReLU(), nn.Softplus(), nn.GLU()),
+        4,
+        6,
     ),
     "random activation": _layer(nn.RReLU, 4, 6),
     "attention": _layer(lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 2, 5, 8),
     "decoder": lambda device: nn.TransformerDecoderLayer(8, 2, 16, dropout=0.0).to(device)(
-        torch.randn(3, 2, 8).to(device), torch.randn(4, 2, 8).to(device),
-        tgt_mask=nn.Transformer.generate_square_subsequent_mask(3, device=device), tgt_is_causal=True,
+        torch.randn(3, 2, 8).to(device),
+        torch.randn(4, 2, 8).to(device),
+        tgt_mask=nn.Transformer.generate_square_subsequent_mask(3, device=device),
+        tgt_is_causal=True,
     ),
     "recurrent cells": _layer(lambda: nn.GRU(4, 5, 2, dropout=0.3), 3, 2, 4),
     "a cell": lambda device: nn.LSTMCell(3, 4).to(device)(torch.randn(2, 3).to(device)),
@@ -99,23 +109,44 @@ COMPUTATIONS: dict[str, Callable[[str], Any]] = {
     "nearest": _function(lambda x: F.interpolate(x, (3, 9)), 1, 2, 5, 4),
     "bicubic": _function(lambda x: F.interpolate(x, scale_factor=2, mode="bicubic", antialias=True), 1, 2, 5, 4),
     "grid_sample": lambda device: F.grid_sample(
-        torch.randn(1, 2, 4, 4).to(device), F.affine_grid(torch.eye(2, 3, device=device)[None] * 0.9, [1, 2, 5, 5]), align_corners=True
+        torch.randn(1, 2, 4, 4).to(device),
+        F.affine_grid(torch.eye(2, 3, device=device)[None] * 0.9, [1, 2, 5, 5]),
+        align_corners=True,
     ),
-    "padding": _function(lambda x: F.pad(F.pad(F.pad(x, (1, 2), mode="reflect"), (2, 1), mode="circular"), (1, -1), value=3.0), 2, 3, 5),
+    "padding": _function(
+        lambda x: F.pad(F.pad(F.pad(x, (1, 2), mode="reflect"), (2, 1), mode="circular"), (1, -1), value=3.0), 2, 3, 5
+    ),
     "fold": _function(lambda x: F.fold(F.unfold(x, 3), (6, 6), 3), 1, 2, 6, 6),
     "pixel shuffle": _function(lambda x: F.channel_shuffle(F.pixel_shuffle(x, 2), 1), 1, 8, 3, 3),
-    "stft": lambda device: torch.view_as_real(torch.stft(torch.randn(400).to(device), 64, window=torch.hann_window(64, device=device), return_complex=True)),
+    "stft": lambda device: torch.view_as_real(
+        torch.stft(torch.randn(400).to(device), 64, window=torch.hann_window(64, device=device), return_complex=True)
+    ),
     "istft": lambda device: torch.istft(
-        torch.stft(torch.randn(400).to(device), 64, return_complex=True, window=torch.ones(64, device=device)), 64, window=torch.ones(64, device=device)
+        torch.stft(torch.randn(400).to(device), 64, return_complex=True, window=torch.ones(64, device=device)),
+        64,
+        window=torch.ones(64, device=device),
     ),
     "losses of classes": lambda device: [
-        loss(torch.randn(3, 4).to(device).requires_grad_(), _labels(device)) for loss in
-        (F.cross_entropy, F.multi_margin_loss, lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1, weight=torch.rand(4).to(device)),
-         lambda x, y: F.nll_loss(x.log_softmax(1), y, ignore_index=0))
+        loss(torch.randn(3, 4).to(device).requires_grad_(), _labels(device))
+        for loss in (
+            F.cross_entropy,
+            F.multi_margin_loss,
+            lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1, weight=torch.rand(4).to(device)),
+            lambda x, y: F.nll_loss(x.log_softmax(1), y, ignore_index=0),
+        )
     ],
     "losses of numbers": lambda device: [
-        loss(torch.randn(3, 4).to(device), torch.rand(3, 4).to(device)) for loss in
-        (F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.kl_div, F.binary_cross_entropy_with_logits, F.l1_loss, F.poisson_nll_loss, F.soft_margin_loss)
+        loss(torch.randn(3, 4).to(device), torch.rand(3, 4).to(device))
+        for loss in (
+            F.mse_loss,
+            F.smooth_l1_loss,
+            F.huber_loss,
+            F.kl_div,
+            F.binary_cross_entropy_with_logits,
+            F.l1_loss,
+            F.poisson_nll_loss,
+            F.soft_margin_loss,
+        )
     ],
     "losses of distances": lambda device: [
         F.triplet_margin_loss(*[torch.randn(3, 4).to(device) for _ in range(3)]),
@@ -128,10 +159,12 @@ COMPUTATIONS: dict[str, Callable[[str], Any]] = {
     "old weight_norm": _layer(lambda: nn.utils.weight_norm(nn.Linear(3, 4)), 2, 3),
     "pruned": _layer(lambda: prune.l1_unstructured(nn.Linear(3, 4), "weight", 0.5), 2, 3),
     "sampled softmax": _function(lambda x: F.gumbel_softmax(x, hard=True), 3, 5),
-    "adaptive softmax": lambda device: nn.AdaptiveLogSoftmaxWithLoss(4, 6, [2]).to(device)(torch.randn(3, 4).to(device), _labels(device)).loss,
+    "adaptive softmax": lambda device: (
+        nn.AdaptiveLogSoftmaxWithLoss(4, 6, [2]).to(device)(torch.randn(3, 4).to(device), _labels(device)).loss
+    ),
     "einsum": _function(lambda x: torch.einsum("bij,bkj->bik", x, x), 2, 3, 4),
     "bilinear": lambda device: nn.Bilinear(2, 3, 4).to(device)(torch.randn(5, 2).to(device), torch.randn(5, 3).to(device)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("compute", COMPUTATIONS.values(), ids=COMPUTATIONS)

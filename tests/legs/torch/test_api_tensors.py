@@ -72,35 +72,70 @@ def _indexed(device: str) -> Any:
     tensor[0, [0, 2], 1] = torch.tensor([50.0, 60.0], device=device)
     tensor[1, ..., -1] = 7
     tensor[..., mask] += 1
-    tensor[np.array([1]), 0] = np.array([1.0, 2.0, 3.0, 4.0], dtype=np.float32)
+    tensor[np.array([1]), 0] = torch.tensor([1.0, 2.0, 3.0, 4.0], device=device)
     return (
-        tensor, tensor[places], tensor[places.to(device)], tensor[:, mask], tensor[None, 1, 1:], tensor[1, [2, 0]], tensor[True],
-        tensor.take(places.to(device)), tensor[..., ::2], tensor[0][torch.tensor(2)], len(tensor), [row.sum().item() for row in tensor[0]],
-    )  # fmt: skip
+        tensor,
+        tensor[places],
+        tensor[places.to(device)],
+        tensor[..., mask],
+        tensor[None, 1, 1:],
+        tensor[1, [2, 0]],
+        tensor[True],
+        tensor.take(places.to(device)),
+        tensor[..., ::2],
+        tensor[0][torch.tensor(2)],
+        len(tensor),
+        [row.sum().item() for row in tensor[0]],
+    )
 
 
 def _selected(device: str) -> Any:
     tensor = torch.tensor([3.0, 1.0, 2.0, 3.0, 1.0], device=device)
     unique = torch.unique(tensor, return_inverse=True, return_counts=True)
     return (
-        unique, torch.unique_consecutive(tensor), tensor.sort(descending=True), tensor.topk(2), tensor.kthvalue(2), tensor.mode(),
-        tensor.nonzero(), torch.nonzero(tensor > 1, as_tuple=True), tensor.masked_select(tensor > 2), tensor.argsort(stable=True),
-        torch.where(tensor > 1), torch.isin(tensor, torch.tensor([1.0], device=device)), tensor.bincount(minlength=4)
-        if not tensor.is_floating_point() else tensor.long().bincount(minlength=5), torch.searchsorted(tensor.sort()[0], tensor),
-        torch.bucketize(tensor, torch.tensor([1.5, 2.5], device=device)), tensor.histc(3), tensor.cummax(0), tensor.median(),
-        tensor.quantile(0.3), tensor.max(0), tensor.aminmax(), tensor.count_nonzero(), tensor.flip(0), tensor.roll(2), tensor.unique().numel(),
-    )  # fmt: skip
+        unique,
+        torch.unique_consecutive(tensor),
+        tensor.sort(descending=True),
+        tensor.topk(2),
+        tensor.kthvalue(2),
+        tensor.mode(),
+        tensor.nonzero(),
+        torch.nonzero(tensor > 1, as_tuple=True),
+        tensor.masked_select(tensor > 2),
+        tensor.argsort(stable=True),
+        torch.where(tensor > 1),
+        torch.isin(tensor, torch.tensor([1.0], device=device)),
+        tensor.long().bincount(minlength=5),
+        torch.searchsorted(tensor.sort()[0], tensor),
+        torch.bucketize(tensor, torch.tensor([1.5, 2.5], device=device)),
+        tensor.histc(3),
+        tensor.cummax(0),
+        tensor.median(),
+        tensor.quantile(0.3),
+        tensor.max(0),
+        tensor.aminmax(),
+        tensor.count_nonzero(),
+        tensor.flip(0),
+        tensor.roll(2),
+        tensor.unique().numel(),
+    )
 
 
 def _scattered(device: str) -> Any:
     base, places = torch.zeros(3, 4, device=device), torch.tensor([[0, 1, 2, 0]], device=device)
     values = torch.rand(1, 4).to(device).requires_grad_()
     made = (
-        base.scatter(0, places, values), base.scatter_add(0, places, values), base.scatter_reduce(0, places, values, "amax"),
-        base.index_add(0, torch.tensor([1, 1], device=device), values.expand(2, 4)), base.index_copy(1, torch.tensor([0], device=device),
-        torch.ones(3, 1, device=device)), base.index_fill(0, torch.tensor([2], device=device), 4.0), base.put(places, values),
-        base.masked_scatter(base == 0, torch.arange(12.0, device=device)), base.gather(1, places), base.index_put((places, places), values),
-    )  # fmt: skip
+        base.scatter(0, places, values),
+        base.scatter_add(0, places, values),
+        base.scatter_reduce(0, places, values, "amax"),
+        base.index_add(0, torch.tensor([1, 1], device=device), values.expand(2, 4)),
+        base.index_copy(1, torch.tensor([0], device=device), torch.ones(3, 1, device=device)),
+        base.index_fill(0, torch.tensor([2], device=device), 4.0),
+        base.put(places, values),
+        base.masked_scatter(base == 0, torch.arange(12.0, device=device)),
+        base.gather(1, places),
+        base.index_put((places, places), values),
+    )
     sum(part.sum() for part in made).backward()
     return made, values.grad
 
@@ -108,7 +143,14 @@ def _scattered(device: str) -> Any:
 def _mixed_scalars(device: str) -> Any:
     tensor = torch.arange(3.0, device=device)
     number = torch.tensor(2.0)
-    return tensor * number, number - tensor, tensor.add_(number), torch.where(tensor > 1, tensor, number), tensor.clamp(max=number), tensor**number
+    return (
+        tensor * number,
+        number - tensor,
+        tensor.add_(number),
+        torch.where(tensor > 1, tensor, number),
+        tensor.clamp(max=number),
+        tensor**number,
+    )
 
 
 def _of_random(device: str) -> Any:
@@ -118,30 +160,55 @@ def _of_random(device: str) -> Any:
     assert generator.initial_seed() == 5
     first = torch.randn(3, generator=generator, device=device)
     return (
-        first, torch.randn(3, generator=other, device=device), torch.randperm(6, generator=generator, device=device),
-        torch.randint(9, (4,), generator=generator, device=device), torch.empty(3, device=device).uniform_(generator=generator),
-        torch.multinomial(torch.ones(5, device=device), 3, generator=generator), torch.bernoulli(torch.full((4,), 0.5, device=device)),
-        torch.normal(torch.zeros(3, device=device), 2.0), torch.poisson(torch.full((3,), 4.0, device=device)),
-        torch.empty(2, device=device).exponential_(), torch.rand_like(first), torch.nn.init.trunc_normal_(torch.empty(3, device=device)),
-        torch.nn.init.orthogonal_(torch.empty(3, 3, device=device)), torch.distributions.Normal(first, 1.0).sample(),
-        torch.distributions.Categorical(logits=first).sample((3,)), torch.distributions.Gamma(torch.ones(2, device=device), 1.0).rsample(),
-    )  # fmt: skip
+        first,
+        torch.randn(3, generator=other, device=device),
+        torch.randperm(6, generator=generator, device=device),
+        torch.randint(9, (4,), generator=generator, device=device),
+        torch.empty(3, device=device).uniform_(generator=generator),
+        torch.multinomial(torch.ones(5, device=device), 3, generator=generator),
+        torch.bernoulli(torch.full((4,), 0.5, device=device)),
+        torch.normal(torch.zeros(3, device=device), 2.0),
+        torch.poisson(torch.full((3,), 4.0, device=device)),
+        torch.empty(2, device=device).exponential_(),
+        torch.rand_like(first),
+        torch.nn.init.trunc_normal_(torch.empty(3, device=device)),
+        torch.nn.init.orthogonal_(torch.empty(3, 3, device=device)),
+        torch.distributions.Normal(first, 1.0).sample(),
+        torch.distributions.Categorical(logits=first).sample((3,)),
+        torch.distributions.Gamma(torch.ones(2, device=device), 1.0).rsample(),
+    )
 
 
 def _of_types(device: str) -> Any:
     tensor = torch.tensor([1.5, -2.25, 3.0], device=device)
     return (
-        tensor.half(), tensor.bfloat16(), tensor.double() / 3, tensor.int(), tensor.bool(), tensor.to(torch.uint8, copy=True), tensor.type(torch.float16),
-        tensor.type_as(torch.ones(1, device=device, dtype=torch.long)), tensor.to(torch.ones(1, dtype=torch.float64, device=device)),
-        (tensor.long() + tensor.double()).dtype, torch.result_type(tensor, 1), tensor.view(torch.int32), tensor.abs().char(), torch.can_cast(tensor.dtype, torch.int),
-    )  # fmt: skip
+        tensor.half(),
+        tensor.bfloat16(),
+        tensor.double() / 3,
+        tensor.int(),
+        tensor.bool(),
+        tensor.to(torch.uint8, copy=True),
+        tensor.type(torch.float16),
+        tensor.type_as(torch.ones(1, device=device, dtype=torch.long)),
+        tensor.to(torch.ones(1, dtype=torch.float64, device=device)),
+        (tensor.long() + tensor.double()).dtype,
+        torch.result_type(tensor, 1),
+        tensor.view(torch.int32),
+        tensor.abs().char(),
+        torch.can_cast(tensor.dtype, torch.int),
+    )
 
 
 def _of_complex(device: str) -> Any:
     tensor = torch.complex(torch.rand(4), torch.rand(4)).to(device).requires_grad_()
-    made = torch.fft.ifft(torch.fft.fft(tensor).conj() * tensor.conj()).imag + tensor.abs() + tensor.conj().angle() + torch.view_as_real(tensor).sum(1)
+    made = (
+        torch.fft.ifft(torch.fft.fft(tensor).conj() * tensor.conj()).imag
+        + tensor.abs()
+        + tensor.conj().angle()
+        + torch.view_as_real(tensor).sum(1)
+    )
     made.sum().backward()
-    return made, tensor.grad, tensor.conj().resolve_conj(), tensor.mH if tensor.dim() == 2 else tensor.conj() @ tensor, tensor.is_complex()
+    return made, tensor.grad, tensor.conj().resolve_conj(), tensor.conj() @ tensor, tensor.is_complex()
 
 
 def _of_sparse(device: str) -> Any:
@@ -151,38 +218,89 @@ def _of_sparse(device: str) -> Any:
     csr = dense.to_sparse_csr()
     made = torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2), device=device)
     return (
-        sparse.detach().to_dense(), sparse.grad.to_dense(), csr @ dense, csr.crow_indices(), made.coalesce().values(), made.to_dense(), made._nnz(),
-        torch.sparse.sum(made, 0).to_dense(), sparse.is_sparse,
-    )  # fmt: skip
+        sparse.detach().to_dense(),
+        sparse.grad.to_dense(),
+        csr @ dense,
+        csr.crow_indices(),
+        made.coalesce().values(),
+        made.to_dense(),
+        made._nnz(),
+        torch.sparse.sum(made, 0).to_dense(),
+        sparse.is_sparse,
+    )
 
 
 def _of_nothing(device: str) -> Any:
     empty = torch.empty(0, 3, device=device)
     return (
-        empty.sum(), empty.t() @ torch.empty(0, 2, device=device), torch.cat([empty, torch.ones(1, 3, device=device)]), empty.tolist(), empty.numel(), empty[0:0],
-        torch.nn.functional.relu(empty), torch.nn.Linear(3, 2).to(device)(empty), torch.zeros((), device=device)[None], empty.nonzero(), empty.mean(0),
-    )  # fmt: skip
+        empty.sum(),
+        empty.t() @ torch.empty(0, 2, device=device),
+        torch.cat([empty, torch.ones(1, 3, device=device)]),
+        empty.tolist(),
+        empty.numel(),
+        empty[0:0],
+        torch.nn.functional.relu(empty),
+        torch.nn.Linear(3, 2).to(device)(empty),
+        torch.zeros((), device=device)[None],
+        empty.nonzero(),
+        empty.mean(0),
+    )
 
 
 def _of_numbers(device: str) -> Any:
     three = torch.tensor(3, device=device)
     return (
-        int(three), float(three), bool(three), complex(three), three.item(), list(range(5))[three], f"{torch.tensor(0.5, device=device):.2f}", three == 3 and True,
-        three.tolist(), torch.ones(2, device=device).tolist(), range(three), round(float(three) / 2, 1), max(torch.tensor([1, 4], device=device)).item(),
-        str(three.cpu()), three in torch.arange(5, device=device), divmod(7, int(three)), hash(three) == hash(three),
-    )  # fmt: skip
+        int(three),
+        float(three),
+        bool(three),
+        complex(three),
+        three.item(),
+        list(range(5))[three],
+        f"{torch.tensor(0.5, device=device):.2f}",
+        three == 3 and True,
+        three.tolist(),
+        torch.ones(2, device=device).tolist(),
+        range(three),
+        round(float(three) / 2, 1),
+        max(torch.tensor([1, 4], device=device)).item(),
+        str(three.cpu()),
+        three in torch.arange(5, device=device),
+        divmod(7, int(three)),
+        hash(three) == hash(three),
+    )
 
 
 def _of_construction(device: str) -> Any:
     like = torch.zeros(2, 2, device=device)
     return (
-        torch.tensor([[1, 2], [3, 4]], device=device), torch.as_tensor(np.arange(3.0), device=device), torch.asarray([1.0], device=device), torch.tensor(True, device=device),
-        torch.from_numpy(np.eye(2)).to(device), like.new_tensor([1, 2.5]), like.new_full((2,), 3), like.new_zeros(1, dtype=torch.int32), torch.full_like(like, 2),
-        torch.tril_indices(3, 3, device=device), torch.triu_indices(2, 3, 1, device=device), torch.eye(2, 3, device=device), torch.linspace(0, 1, 4, device=device),
-        torch.logspace(0, 2, 3, device=device), torch.arange(1, 9, 3, device=device), torch.hann_window(4, device=device), torch.meshgrid(like[0], like[1], indexing="ij"),
-        torch.block_diag(like, like), torch.cartesian_prod(like[0], like[1]), torch.combinations(like.flatten(), 2), torch.vander(like[0]), torch.scalar_tensor(2.0, device=device),
-        torch.tensor([like.sum(), 1.0]), torch.stack([like, like]), torch.zeros(2, device=device).new(2, 3).shape, like.new([1.0, 2.0]), torch.kaiser_window(4, device=device),
-    )  # fmt: skip
+        torch.tensor([[1, 2], [3, 4]], device=device),
+        torch.as_tensor(np.arange(3.0), device=device),
+        torch.asarray([1.0], device=device),
+        torch.tensor(True, device=device),
+        torch.from_numpy(np.eye(2)).to(device),
+        like.new_tensor([1, 2.5]),
+        like.new_full((2,), 3),
+        like.new_zeros(1, dtype=torch.int32),
+        torch.full_like(like, 2),
+        torch.tril_indices(3, 3, device=device),
+        torch.triu_indices(2, 3, 1, device=device),
+        torch.eye(2, 3, device=device),
+        torch.linspace(0, 1, 4, device=device),
+        torch.logspace(0, 2, 3, device=device),
+        torch.arange(1, 9, 3, device=device),
+        torch.hann_window(4, device=device),
+        torch.meshgrid(like[0], like[1], indexing="ij"),
+        torch.block_diag(like, like),
+        torch.cartesian_prod(like[0], like[1]),
+        torch.combinations(like.flatten(), 2),
+        torch.vander(like[0]),
+        torch.scalar_tensor(2.0, device=device),
+        torch.tensor([like.sum(), 1.0]),
+        torch.stack([like, like]),
+        torch.zeros(2, device=device).new(2, 3).shape,
+        like.new([1.0, 2.0]),
+        torch.kaiser_window(4, device=device),
+    )
 
 
 COMPUTATIONS: dict[str, Callable[[str], Any]] = {
@@ -308,6 +426,8 @@ def test_swapped_halves_and_chunks_keep_their_device() -> None:
         assert part.device == NPU1
     assert tensor.to("npu").device == torch.device("npu:0")  # without a number: the current one
     assert tensor.to(torch.ones(1)).device.type == "cpu"
-    assert torch.zeros_like(tensor, device="cpu").device.type == "cpu" and torch.zeros_like(tensor, device="npu:2").get_device() == 2
+    assert (
+        torch.zeros_like(tensor, device="cpu").device.type == "cpu" and torch.zeros_like(tensor, device="npu:2").get_device() == 2
+    )
     assert tensor.new_empty(2, device="npu:3").get_device() == 3 and tensor.new_ones(2, device="cpu").device.type == "cpu"
     assert torch.empty_like(tensor, device="meta").is_meta

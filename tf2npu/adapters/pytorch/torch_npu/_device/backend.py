@@ -14,6 +14,7 @@ from . import (
     construction,
     dispatch,
     factories,
+    forked,
     numbering,
     recurrent,
     replaced,
@@ -46,7 +47,7 @@ def install(module: ModuleType) -> None:
     numbering.name_devices()
     parts = (
         chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced, tensor_types,
-        uninitialized,
+        uninitialized, forked,
     )  # fmt: skip
     for part in parts:
         part.install()

@@ -36,7 +36,7 @@ _LABELLED = frozenset(
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
 
 _RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.default: _aten.neg.default}
-"""Views that only mark numbers as conjugate or negative: PyTorch does not look at the mark below autograd, so numbers are made."""
+"""Views that only mark numbers as conjugate or negative: below autograd PyTorch does not look at the mark: numbers are made."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
