@@ -66,7 +66,7 @@ class Row:
 
     @property
     def miss(self) -> float:
-        """How far the published figure is from the nearer bound, as a part of it; 0 between them."""
+        """The distance of the published figure from the nearer bound, as a part of it; 0 between them."""
         if self.is_between:
             return 0.0
         return min((bound / self.published - 1 for bound in (self.operators, self.fused)), key=abs)
