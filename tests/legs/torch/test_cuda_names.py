@@ -66,6 +66,8 @@ ON_NPU = (
     ("loaded(None), loaded('cuda:1'), loaded(torch.device('cuda:2')), loaded('cpu')", "npu:0 npu:1 npu:2 cpu"),
     ("loaded({'npu:0': 'cuda:3'}), loaded({'cuda:0': 'cuda:2'}), loaded({'cuda:0': 'cpu'})", "npu:3 npu:2 cpu"),
     ("loaded(lambda storage, where: storage), loaded(lambda storage, where: storage.cuda(1))", "cpu npu:1"),
+    ("of_cuda(None), of_cuda('cuda:2'), of_cuda('cpu'), of_cuda({'cuda:1': 'cuda:0'})", "npu:1 npu:2 cpu npu:0"),
+    ("of_cuda({'cuda:1': 'cpu'}), of_cuda(lambda storage, where: storage), of_cuda(map_cuda_1_to_3)", "cpu cpu npu:3"),
     ("scripted(HOST).tolist()", "[2.0, 2.0]"),
     ("patched()", "False True False True"),
 )  # fmt: skip
@@ -83,7 +85,7 @@ REFUSED = (
     ("HOST.to('cuda:9')", "9"),
 )
 
-SCRIPT = """
+SCRIPT = '''
 import copy, json, pickle, sys, unittest.mock, warnings
 import torch
 import torch.cuda.comm, torch.cuda.nvtx
@@ -130,6 +132,16 @@ def loaded(location):
     torch.save({"x": HOST.cuda()}, "x.pt")
     return torch.load("x.pt", map_location=location)["x"].device
 
+def of_cuda(location):
+    """A file in which CUDA's device 1 stands, as a GPU writes it."""
+    with unittest.mock.patch("torch.serialization.location_tag", lambda storage: "cuda:1"):
+        torch.save({"x": HOST}, "cuda.pt")
+    return torch.load("cuda.pt", map_location=location)["x"].device
+
+def map_cuda_1_to_3(storage, where):
+    assert where == "cuda:1"
+    return storage.cuda(3)
+
 @torch.jit.script
 def scripted(x):
     return 2 * x
@@ -153,7 +165,7 @@ for expression in json.loads(sys.argv[1]):
     except Exception as error:
         answers[expression] = f"{type(error).__name__}: {error}"
 json.dump(answers, open("answers.json", "w"))
-"""
+'''
 
 
 @pytest.fixture(scope="module")
