@@ -34,8 +34,15 @@ def _of_cuda(value: Any) -> io.BytesIO:
 def test_a_state_comes_back_to_its_device() -> None:
     model = nn.Linear(4, 3).npu(1)
     file = _file(model.state_dict())
-    for place, expected in ((None, "npu:1"), ("npu:0", "npu:0"), (torch.device("npu:2"), "npu:2"), ("cpu", "cpu"), ({"npu:1": "npu:3"}, "npu:3"),
-                            ({"npu:1": "cpu"}, "cpu"), (lambda storage, location: storage, "cpu")):  # fmt: skip
+    for place, expected in (
+        (None, "npu:1"),
+        ("npu:0", "npu:0"),
+        (torch.device("npu:2"), "npu:2"),
+        ("cpu", "cpu"),
+        ({"npu:1": "npu:3"}, "npu:3"),
+        ({"npu:1": "cpu"}, "cpu"),
+        (lambda storage, location: storage, "cpu"),
+    ):
         file.seek(0)
         state = torch.load(file, map_location=place)
         assert torch.equal(state["weight"].cpu(), model.weight.detach().cpu())

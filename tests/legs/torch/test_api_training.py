@@ -339,6 +339,6 @@ def test_sizes_that_the_chip_has_not_are_refused_before_they_are_taken() -> None
         lambda: torch.empty(1 << 40, device="npu"), lambda: torch.zeros(1 << 20, 1 << 20, device="npu"),
         lambda: torch.ones(1, device="npu").expand(1 << 20, 1 << 20).contiguous(),
     ):  # fmt: skip
-        with pytest.raises(torch.OutOfMemoryError, match="NPU out of memory. Tried to allocate"):
+        with pytest.raises(torch.OutOfMemoryError, match=r"NPU out of memory\. Tried to allocate"):
             make()
     assert torch.npu.memory_allocated() == before
