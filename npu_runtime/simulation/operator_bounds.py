@@ -89,6 +89,14 @@ def step_bounds(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | None =
     return StepBounds(_bound(graph, alone, chip, ranks), _bound(graph, fused, chip, ranks), dict(Counter(graph.unmapped)))
 
 
+def bounds_by_device(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | None = None) -> dict[int, StepBounds]:
+    """The bounds of each device that a process calls, by its index."""
+    found: dict[int, list[OperatorCall]] = {}
+    for call in calls:
+        found.setdefault(call.device, []).append(call)
+    return {device: step_bounds(found[device], chip, ranks) for device in sorted(found)}
+
+
 def formatted_graph(calls: Sequence[OperatorCall], chip: Chip) -> TracedGraph:
     """The operators of the chip with normalisations in halves and the conversions of formats."""
     graph = chip_graph_of(calls)
