@@ -109,7 +109,7 @@ def _both(task: TaskTime, show: Any) -> dict[str, list[Any]]:
 def _notes(bounds: StepBounds) -> list[str]:
     """Sentences on what the bounds leave out, and what they assume."""
     notes = [
-        f"The bounds are of {len(bounds.operators.tasks)} tasks, an operator each, and of {len(bounds.fused.tasks)}, fused as a graph.",
+        f"The bounds are of {len(bounds.operators.tasks)} tasks, an operator each, and of {len(bounds.fused.tasks)}, fused.",
         f"The host's part of the step is {bounds.host_share}.",
     ]
     unmapped = bounds.unmapped

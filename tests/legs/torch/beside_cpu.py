@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_flatten
 
 
 def on_host(value: Any) -> list[Any]:
-    """What a computation gives, flat: tensors on the host, anything else as it is."""
+    """The parts of a result, flat: tensors on the host, anything else as it is."""
     parts, _ = tree_flatten(value)
     return [part.detach().cpu() if isinstance(part, torch.Tensor) else part for part in parts]
 

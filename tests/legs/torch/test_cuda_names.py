@@ -158,7 +158,7 @@ json.dump(answers, open("answers.json", "w"))
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory) -> dict[str, str]:
-    """What each expression gives, all in one process."""
+    """The value of each expression, all in one process."""
     folder = tmp_path_factory.mktemp("cuda")
     (folder / "train.py").write_text(SCRIPT)
     done = tf2npu_run("train.py", json.dumps([expression for expression, _ in (*ON_NPU, *REFUSED)]), cwd=folder)

@@ -73,7 +73,7 @@ class _ExtensionFinder(importlib.abc.MetaPathFinder):
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            spec.loader.exec_module = _then_refusing(spec.loader.exec_module)  # type: ignore[method-assign]
+            spec.loader.exec_module = _then_refusing(spec.loader.exec_module)
         return spec
 
 

@@ -49,7 +49,7 @@ def _of_host(value: Any) -> Any:
 
 
 def _made(of_torch: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
-    """What PyTorch makes on the host.  args, kwargs: its arguments, among whose numbers may be tensors of a device."""
+    """The tensor that PyTorch makes on the host.  args, kwargs: its arguments, among whose numbers may be tensors of a device."""
     try:
         return of_torch(*args, **kwargs)
     except TypeError:  # tensors of a device have no length where they have no dimension, and C++ asks for one

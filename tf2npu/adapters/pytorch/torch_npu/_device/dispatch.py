@@ -40,7 +40,7 @@ _RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.d
 """Views that only mark numbers as conjugate or negative: below autograd PyTorch does not look at the mark: numbers are made."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
-"""What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
+"""Functions that are told of each operator: itself, its arguments, its keywords, its result, and the number of the device."""
 
 ON_WRAPPERS: dict[Any, Callable[..., Any]] = {}
 """Operators that are asked about the wrapper itself."""

@@ -28,7 +28,7 @@ def _after_fork() -> None:
     if any(pool.allocations for pool in POOLS):
         _State.is_child = True
         BEHAVIOUR.run_operator = _refuse
-        Pool.take = _refuse  # type: ignore[method-assign]
+        Pool.take = _refuse
 
 
 def install() -> None:

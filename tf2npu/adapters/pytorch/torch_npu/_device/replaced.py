@@ -12,7 +12,7 @@ from .tensor import NpuTensor
 _Generator = torch.Generator
 
 
-class _GeneratorMeta(type(_Generator)):  # type: ignore[misc]
+class _GeneratorMeta(type(_Generator)):
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, _Generator)
 
@@ -43,7 +43,7 @@ def _no_data_parallel(*args: Any, **kwargs: Any) -> Any:
     return _NoDataParallel(*args, **kwargs)
 
 
-_group_of_torch = torch._C._group_tensors_by_device_and_dtype  # type: ignore[attr-defined]
+_group_of_torch = torch._C._group_tensors_by_device_and_dtype
 
 
 def _group_by_device_and_type(lists: Any, with_indices: bool = False) -> dict[Any, Any]:
@@ -112,13 +112,13 @@ def _nested(name: str) -> Any:
 
 def install() -> None:
     """Put them in their places."""
-    torch._C._group_tensors_by_device_and_dtype = _group_by_device_and_type  # type: ignore[attr-defined]
+    torch._C._group_tensors_by_device_and_dtype = _group_by_device_and_type
     torch.Generator = Generator
     torch.nn.DataParallel = torch.nn.parallel.DataParallel = _NoDataParallel
     torch.nn.parallel.data_parallel = _no_data_parallel
     torch.Tensor.pin_memory = _pinned
     torch.__future__.set_swap_module_params_on_conversion(True)
-    torch.nn.Module._apply = _apply  # type: ignore[method-assign]
+    torch.nn.Module._apply = _apply
     torch.ctc_loss = _ctc_loss
     for name in ("nested_tensor", "as_nested_tensor", "nested_tensor_from_jagged", "narrow"):
         setattr(torch.nested, name, _nested(name))

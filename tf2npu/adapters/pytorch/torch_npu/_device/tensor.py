@@ -19,12 +19,12 @@ from .memory import Allocation
 
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
 _wrapper = torch.Tensor._make_wrapper_subclass
-_get_data = torch.Tensor.data.__get__  # type: ignore[attr-defined]
-_set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]
+_get_data = torch.Tensor.data.__get__
+_set_data = torch.Tensor.data.__set__
 
 
 class Behaviour:
-    """What a tensor does by modules that make tensors themselves; each puts its own in here when it is installed."""
+    """Acts of a tensor that are done by modules that make tensors themselves; each puts its own in here when it is installed."""
 
     run_operator: Callable[[Any, tuple, dict[str, Any]], Any]
     to: Callable[[Any, tuple, dict[str, Any]], torch.Tensor]

@@ -65,4 +65,4 @@ def install() -> None:
     """Let them move and be made on the devices."""
     for name in _MOVES:
         setattr(UninitializedTensorMixin, name, _moving(name))
-    UninitializedTensorMixin.materialize = _materialize  # type: ignore[method-assign]
+    UninitializedTensorMixin.materialize = _materialize

@@ -1,4 +1,4 @@
-"""What the devices are."""
+"""Properties of the devices."""
 
 from __future__ import annotations
 

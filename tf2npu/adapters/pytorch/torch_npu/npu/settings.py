@@ -54,7 +54,7 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_sync_debug_mode() -> int:
-    """What is done when the host waits for the device: 0 nothing, 1 a warning, 2 an error."""
+    """The reaction when the host waits for the device: 0 nothing, 1 a warning, 2 an error."""
     return _kept["sync_debug_mode"]
 
 

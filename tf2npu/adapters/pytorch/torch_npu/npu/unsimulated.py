@@ -36,7 +36,7 @@ ADVICE: dict[str, str] = {
     "nvtx": "mark ranges by torch.npu.mstx",
     "set_aoe": "operators are tuned by `tf2npu tune`, and not in a run: leave it out",
 }  # fmt: skip
-"""What to do, by name. Sources: `__all__` of torch_npu/npu of Ascend/pytorch, and the vendor's list of torch.cuda for 2.13."""
+"""Advice by name. Sources: `__all__` of torch_npu/npu of Ascend/pytorch, and the vendor's list of torch.cuda for 2.13."""
 
 
 def why_missing(name: str) -> str:
