@@ -18,14 +18,15 @@ if not backend.is_possible():
     )
 
 from . import npu
-from ._device import prediction, run_summary
+from ._device import prediction, profiling, run_summary
 
 backend.install(npu)
 torch.npu = npu
 run_summary.begin()
 prediction.begin()
+profiling.begin()
 
-from . import contrib  # noqa: E402, F401
+from . import contrib, profiler  # noqa: E402, F401
 
 __version__ = f"{torch.__version__.partition('+')[0]}+tf2npu"
 
