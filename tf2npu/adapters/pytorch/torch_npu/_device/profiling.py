@@ -21,14 +21,14 @@ def _begin(options: dict[str, Any]) -> None:
     from npu_runtime.exit_handlers import at_process_end
     from npu_runtime.observers.profiler.request import requested
 
-    from .profiled_steps import MOST_CALLS, ProfiledSteps, host_calls
+    from . import profiled_steps
     from .step_recorder import StepRecorder
 
     class Recorder(StepRecorder):
         def observe(self, *told: Any) -> None:
             """Keep a call. A script without steps is cut, so that its calls fit into memory."""
             super().observe(*told)
-            if len(self.calls) >= MOST_CALLS:
+            if len(self.calls) >= profiled_steps.MOST_CALLS:
                 self.finish()
 
     request, warnings = requested(options, os.environ)
@@ -36,8 +36,8 @@ def _begin(options: dict[str, Any]) -> None:
         _tell(line)
     if request is None:
         return
-    steps = ProfiledSteps()
-    recorder = Recorder(lambda calls: steps.step(host_calls(calls), recorder.n_before_update))
+    steps = profiled_steps.ProfiledSteps()
+    recorder = Recorder(lambda calls: steps.step(profiled_steps.host_calls(calls), recorder.n_before_update))
     recorder.begin()
     process, began_ns = os.getpid(), time.time_ns()
 
