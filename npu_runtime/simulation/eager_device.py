@@ -40,7 +40,7 @@ class HostCall:
 
 @dataclass(frozen=True)
 class _Form:
-    """Parts that equal steps share.  calls: of the first.  tasks: in order of issue.  us: from the first start to the last end."""
+    """Parts that equal steps share.  calls: of the first.  tasks: in order.  us: from the first start to the last end."""
 
     calls: Sequence[HostCall]
     tasks: Sequence[TaskTime]
