@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,30 @@ from typing import Any
 PUBLISHED = Path(__file__).parents[1] / "tests/fixtures/published_torch.csv"
 SOC = "Ascend910A"
 """The chip of the rows is called 910, without its variant."""
+NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "resnet18": ("resnet", {"depths": (2, 2, 2, 2), "is_basic": True}),
+    "resnet34": ("resnet", {"depths": (3, 4, 6, 3), "is_basic": True}),
+    "resnet50": ("resnet", {"depths": (3, 4, 6, 3)}),
+    "resnet101": ("resnet", {"depths": (3, 4, 23, 3)}),
+    "resnet152": ("resnet", {"depths": (3, 8, 36, 3)}),
+    "wide_resnet50_2": ("resnet", {"depths": (3, 4, 6, 3), "base": 128}),
+    "wide_resnet101_2": ("resnet", {"depths": (3, 4, 23, 3), "base": 128}),
+    "resnext101_32x8d": ("resnet", {"depths": (3, 4, 23, 3), "groups": 32, "base": 8}),
+    "se_resnet50": ("resnet", {"depths": (3, 4, 6, 3), "gate": 16}),
+    "se_resnext50_32x4d": ("resnet", {"depths": (3, 4, 6, 3), "groups": 32, "base": 4, "gate": 16}),
+    "densenet121": ("densenet", {"depths": (6, 12, 24, 16)}),
+    "densenet161": ("densenet", {"depths": (6, 12, 36, 24), "growth": 48, "channels": 96}),
+    "densenet169": ("densenet", {"depths": (6, 12, 32, 32)}),
+    "densenet201": ("densenet", {"depths": (6, 12, 48, 32)}),
+    "mobilenet_v1": ("mobilenet_v1", {}),
+    "mobilenet_v2": ("mobilenet_v2", {}),
+    "mnasnet": ("mnasnet", {}),
+    "efficientnet_b0": ("efficientnet", {}),
+    "shufflenet_v2": ("shufflenet_v2", {}),
+    "vgg16": ("vgg16", {}),
+    "alexnet": ("alexnet", {}),
+}
+"""The function of `benchmarks.models.torch_networks` for each network, and what it is called with."""
 WITHOUT_TORCH = "pytorch_published: torch is not installed, with which the networks are recorded; run `pip install torch` first"
 
 
@@ -42,7 +66,7 @@ class Row:
 
     @property
     def miss(self) -> float:
-        """How far the published figure is from the nearer bound, as a part of it; 0 between them."""
+        """The distance of the published figure from the nearer bound, as a part of it; 0 between them."""
         if self.is_between:
             return 0.0
         return min((bound / self.published - 1 for bound in (self.operators, self.fused)), key=abs)
@@ -50,7 +74,7 @@ class Row:
 
 def rows(names: Sequence[str]) -> Iterator[Row]:
     """The rows of some networks, of all if none is named."""
-    from benchmarks.models.torch_networks import image_step
+    from benchmarks.models import torch_networks
     from benchmarks.models.torch_recorder import recorded
     from npu_formats.device.chip import load_chip
     from npu_runtime.simulation.operator_bounds import step_bounds
@@ -59,7 +83,8 @@ def rows(names: Sequence[str]) -> Iterator[Row]:
         wanted = [row for row in csv.DictReader(file) if not names or row["network"] in names]
     for row in wanted:
         batch = int(row["batch"])
-        step = image_step(_networks()[row["network"]](), batch)
+        function, options = NETWORKS[row["network"]]
+        step = torch_networks.image_step(getattr(torch_networks, function)(**options), batch)
         made = step_bounds(recorded(step.run, step.parameters), load_chip(SOC))
         rates = (batch / bound.us * 1e6 for bound in (made.operators, made.fused))
         yield Row(
@@ -67,41 +92,12 @@ def rows(names: Sequence[str]) -> Iterator[Row]:
         )
 
 
-def _networks() -> dict[str, Callable[[], Any]]:
-    from benchmarks.models import torch_networks as made
-
-    deep, deeper, deepest = (3, 4, 6, 3), (3, 4, 23, 3), (3, 8, 36, 3)
-    return {
-        "resnet18": lambda: made.resnet((2, 2, 2, 2), is_basic=True),
-        "resnet34": lambda: made.resnet(deep, is_basic=True),
-        "resnet50": lambda: made.resnet(deep),
-        "resnet101": lambda: made.resnet(deeper),
-        "resnet152": lambda: made.resnet(deepest),
-        "wide_resnet50_2": lambda: made.resnet(deep, base=128),
-        "wide_resnet101_2": lambda: made.resnet(deeper, base=128),
-        "resnext101_32x8d": lambda: made.resnet(deeper, groups=32, base=8),
-        "se_resnet50": lambda: made.resnet(deep, gate=16),
-        "se_resnext50_32x4d": lambda: made.resnet(deep, groups=32, base=4, gate=16),
-        "densenet121": lambda: made.densenet((6, 12, 24, 16)),
-        "densenet161": lambda: made.densenet((6, 12, 36, 24), 48, 96),
-        "densenet169": lambda: made.densenet((6, 12, 32, 32)),
-        "densenet201": lambda: made.densenet((6, 12, 48, 32)),
-        "mobilenet_v1": made.mobilenet_v1,
-        "mobilenet_v2": made.mobilenet_v2,
-        "mnasnet": made.mnasnet,
-        "efficientnet_b0": made.efficientnet,
-        "shufflenet_v2": made.shufflenet_v2,
-        "vgg16": made.vgg16,
-        "alexnet": made.alexnet,
-    }
-
-
 def main(names: Sequence[str]) -> int:
     if importlib.util.find_spec("torch") is None:
         print(WITHOUT_TORCH, file=sys.stderr)
         return 2
-    if unknown := set(names) - set(_networks()):
-        print(f"pytorch_published: no row is of {', '.join(sorted(unknown))}; rows: {', '.join(_networks())}", file=sys.stderr)
+    if unknown := set(names) - set(NETWORKS):
+        print(f"pytorch_published: no row is of {', '.join(sorted(unknown))}; rows: {', '.join(NETWORKS)}", file=sys.stderr)
         return 2
     print("| network | batch | published, images/s | an operator a task | fused as a graph | miss |")
     print("|---|---|---|---|---|---|")

@@ -114,16 +114,16 @@ _GAN = ("--n_epochs", "1", "--batch_size", "16")
 
 SCRIPTS = {
     "word_language_model, LSTM": Script(
-        "examples-2020", "word_language_model", "main.py", 20, _WORDS, ("--cuda",), plant=_plant_corpus
+        "examples-2020", "word_language_model", "main.py", 27, _WORDS, ("--cuda",), plant=_plant_corpus
     ),
     "word_language_model, GRU": Script(
-        "examples-2020", "word_language_model", "main.py", 20, (*_WORDS, "--model", "GRU"), ("--cuda",), plant=_plant_corpus
+        "examples-2020", "word_language_model", "main.py", 27, (*_WORDS, "--model", "GRU"), ("--cuda",), plant=_plant_corpus
     ),
     "word_language_model, Transformer": Script(
         "examples-2020",
         "word_language_model",
         "main.py",
-        30,
+        27,
         (*_WORDS, "--model", "Transformer", "--lr", "1"),
         ("--cuda",),
         plant=_plant_corpus,
@@ -142,13 +142,13 @@ SCRIPTS = {
         "examples-2020",
         "super_resolution",
         "main.py",
-        24,
+        22,
         ("--upscale_factor", "2", "--batchSize", "1", "--testBatchSize", "2", "--nEpochs", "1", "--threads", "0"),
         ("--cuda",),
         plant=_plant_pictures,
     ),
     "word_language_model of 2025": Script(
-        "examples", "word_language_model", "main.py", 20, _WORDS, ("--accel",), plant=_plant_corpus
+        "examples", "word_language_model", "main.py", 27, _WORDS, ("--accel",), plant=_plant_corpus
     ),
     "minGPT adder": Script("minGPT", ".", "projects/adder/adder.py", 3, _ADDER),
     "nanoGPT": Script("nanoGPT", ".", "train.py", 21, _GPT, of_cpu=("--device=cpu",), plant=_plant_characters),

@@ -16,6 +16,9 @@ from trove_classifiers import classifiers as CLASSIFIERS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE_FOLDERS = {"tf2npu": "tf2npu", "npu_runtime": "npu_runtime", "npu_formats": "npu_formats"}
+OF_THE_WHEEL = re.compile(r"[^/]+\.dist-info/")
+"""Files that an installer reads of a wheel; the adapter of PyTorch brings a folder of that kind along, further down."""
+METADATA = re.compile(OF_THE_WHEEL.pattern + "METADATA")
 TOP_LEVEL_FROM = {"npu_bridge": "tf2npu/npu_bridge", "npu_device": "tf2npu/npu_device", "hccl": "tf2npu/hccl"}
 
 
@@ -83,7 +86,7 @@ def test_the_source_distribution_holds_the_packages_and_what_builds_them(built):
 
 def test_links_of_the_page_on_an_index_lead_into_the_repository(wheel):
     """A relative link leads nowhere there; each one goes to a file that the repository has."""
-    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if METADATA.fullmatch(name)]
     metadata = BytesParser().parsebytes(zipfile.ZipFile(wheel).read(name))
     repository = dict(url.split(", ") for url in metadata.get_all("Project-URL"))["Repository"]
     links = re.findall(r"\]\(([^)]*)\)", metadata.get_payload())
@@ -94,7 +97,7 @@ def test_links_of_the_page_on_an_index_lead_into_the_repository(wheel):
 
 
 def test_the_metadata_says_what_an_index_shows(wheel):
-    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if METADATA.fullmatch(name)]
     metadata = BytesParser().parsebytes(zipfile.ZipFile(wheel).read(name))
     assert metadata["Author"] and metadata["License-Expression"] == "Apache-2.0"
     labels = {url.split(", ")[0] for url in metadata.get_all("Project-URL")}
@@ -103,12 +106,12 @@ def test_the_metadata_says_what_an_index_shows(wheel):
 
 
 def test_the_wheel_holds_every_file_under_one_name(wheel):
-    inside = [name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name]
+    inside = [name for name in zipfile.ZipFile(wheel).namelist() if not OF_THE_WHEEL.match(name)]
     assert sorted(inside) == sources()
 
 
 def test_the_wheel_carries_licence_and_notice(wheel):
-    inside = {Path(name).name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" in name}
+    inside = {Path(name).name for name in zipfile.ZipFile(wheel).namelist() if OF_THE_WHEEL.match(name)}
     assert {"LICENSE", "NOTICE"} <= inside
 
 

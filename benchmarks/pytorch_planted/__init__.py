@@ -1,1 +1,1 @@
-"""What public scripts for PyTorch are given instead of downloads: a small torchvision, and texts and pictures drawn from a seed."""
+"""Stand-ins that public scripts for PyTorch are given instead of downloads: a small torchvision, and seeds."""

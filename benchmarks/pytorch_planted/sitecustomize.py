@@ -1,4 +1,4 @@
-"""Seeds Python's and numpy's generators in each process of a run: many scripts seed none. PyTorch's has the same seed by itself."""
+"""Seeds Python's and numpy's generators in each process of a run, as many scripts do not."""
 
 import random
 

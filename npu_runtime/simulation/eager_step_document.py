@@ -12,7 +12,7 @@ from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.task_cost import AI_CPU, COLLECTIVE, COPY, CUBE, VECTOR
 from npu_runtime.importers.pytorch.operator_call import OperatorCall, tensors_in
 from npu_runtime.simulation.cost_of_task import Ranks
-from npu_runtime.simulation.operator_bounds import StepBounds, Bound, TaskTime, step_bounds
+from npu_runtime.simulation.operator_bounds import Bound, StepBounds, TaskTime, step_bounds
 from npu_runtime.simulation.run_record import TensorDescription
 
 VERSION = "1.0"
@@ -109,7 +109,7 @@ def _both(task: TaskTime, show: Any) -> dict[str, list[Any]]:
 def _notes(bounds: StepBounds) -> list[str]:
     """Sentences on what the bounds leave out, and what they assume."""
     notes = [
-        f"The bounds are of {len(bounds.operators.tasks)} tasks, an operator each, and of {len(bounds.fused.tasks)}, fused as a graph.",
+        f"The bounds are of {len(bounds.operators.tasks)} tasks, an operator each, and of {len(bounds.fused.tasks)}, fused.",
         f"The host's part of the step is {bounds.host_share}.",
     ]
     unmapped = bounds.unmapped

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_formats.device.chip import Chip, load_chip
-from npu_runtime.cost.core_task import CoreWork, core_cost
+from npu_runtime.cost.core_task import CoreWork, core_cost, repeated
 from npu_runtime.cost.cube import default_tiling, product_cost
+from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.cost.task_cost import LEVELS, PIPES
 from npu_runtime.cost.tiling import FRACTAL, Product
 from npu_runtime.cost.vector import VECTOR_BYTES, vector_cost
@@ -47,6 +48,15 @@ def test_more_work_never_takes_less_time(given: Product, chip: Chip, axis: str, 
     extents[axis] += added
     larger = product(**extents, dtype=given.dtype, is_in_rows=given.is_in_rows)
     assert product_cost(larger, chip).us >= product_cost(given, chip).us * (1 - ROUNDING)
+
+
+@given(PRODUCTS, CHIPS, st.integers(1, 1000))
+def test_turns_of_one_task_take_as_long_as_so_many_tasks_but_for_their_starts(given: Product, chip: Chip, turns: int):
+    one, start_us = product_cost(given, chip), load_fitted().start_us
+    made = repeated(one, turns)
+    assert made.us == pytest.approx(turns * one.us - (turns - 1) * start_us)
+    assert made.flops == turns * one.flops and made.traffic["hbm"].read == turns * one.traffic["hbm"].read
+    assert made.total_cycles == turns * one.total_cycles and made.cycles["cube"] == turns * one.cycles["cube"]
 
 
 @given(VECTOR_WORK, CHIPS, BYTES, BYTES, INSTRUCTIONS)

@@ -139,6 +139,13 @@ def test_an_unknown_view_is_no_task():
     assert not made.ops and not made.unmapped
 
 
+def test_nothing_is_launched_for_tensors_without_elements():
+    empty = call("aten::mm", use(1, 0, 8), use(2, 8, 4), results=(use(3, 0, 4),))
+    assert not step_bounds([empty, call("aten::exp", use(3, 0, 4), results=(use(4, 0, 4),))], CHIP).operators.tasks
+    (zeros,) = step_bounds([call("aten::mm", use(1, 8, 0), use(2, 0, 4), results=(use(3, 8, 4),))], CHIP).operators.tasks
+    assert (zeros.device_operator, zeros.flops) == ("ZerosLike", 0.0)
+
+
 def test_memory_that_is_used_again_is_another_tensor():
     calls = [
         call("aten::exp", use(1, 10), results=(use(2, 10),)),

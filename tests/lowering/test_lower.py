@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as tf
@@ -126,6 +129,17 @@ def test_dropout_makes_a_mask_of_bits_on_the_ai_cpu():
     tasks = lowered([tf.nn.dropout(x, keep_prob=0.9)])
     mask = next(task for task in tasks if task.head.op_type == "DropOutGenMask")
     assert mask.work is None and mask.written[0].n_bytes == 128 * 128 / 8
+
+
+def test_lowering_what_is_selected_loads_no_kernels():
+    """Kernels compute, and bring scipy along; tasks and costs of a graph of the chip need neither."""
+    code = (
+        "import sys, npu_runtime.lowering.lower, npu_runtime.simulation.cost_of_task\n"
+        "heavy = [name for name in sys.modules if name.startswith(('npu_runtime.kernels', 'scipy', 'tensorflow'))]\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_loop_keeps_its_body():

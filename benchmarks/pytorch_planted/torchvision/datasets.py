@@ -10,7 +10,7 @@ TEST_PART = 10
 
 
 class _Pictures(torch.utils.data.Dataset):
-    """Pictures of ten classes: each has a pattern of its own, and noise.  shape: height, width, and channels unless it is grey."""
+    """Pictures of ten classes, each with a pattern and noise.  shape: height, width, and channels unless it is grey."""
 
     shape = (28, 28)
 

@@ -19,6 +19,7 @@ from npu_runtime.importers.pytorch.families.recurrent import recurrent, recurren
 from npu_runtime.importers.pytorch.graph_builder import GraphBuilder, TracedGraph, lasting_storages
 from npu_runtime.importers.pytorch.operator_call import OperatorCall
 from npu_runtime.importers.pytorch.operator_table import OperatorRow, row_of
+from npu_runtime.lowering.chip_graph import CUBE, ELEMENTWISE
 
 Family = Callable[[GraphBuilder, OperatorCall, OperatorRow], None]
 FAMILIES: Mapping[str, Family] = {
@@ -46,4 +47,17 @@ def chip_graph_of(calls: Sequence[OperatorCall]) -> TracedGraph:
             unmapped(builder, call)
         else:
             FAMILIES[row.family](builder, call, row)
+    _leave_out_empty(builder.graph)
     return builder.graph
+
+
+def _leave_out_empty(graph: TracedGraph) -> None:
+    """Nothing is launched for results without elements; a product over no elements is zeros."""
+    gone = {op for op in graph.ops if op.outputs and not any(tensor.n_elements for tensor in op.outputs)}
+    graph.ops = [op for op in graph.ops if op not in gone]
+    for op in graph.ops:
+        if op.pattern == CUBE and not all(tensor.n_elements for tensor in op.inputs):
+            op.op, op.op_type, op.pattern, op.inputs = "ZerosLike", "ZerosLike", ELEMENTWISE, []
+        for tensor in op.inputs:
+            if tensor.producer in gone:
+                tensor.producer = None

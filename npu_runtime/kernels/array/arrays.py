@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,25 @@ def _tile_shape(x: Spec, multiples: Spec) -> Shape:
     return tuple(0 if m == 0 else None if n is None else n * m for n, m in zip(x.shape, times, strict=True))
 
 
-@kernel("Tile", unit="memory", shape=_tile_shape)
+def _small_tile(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: one copy where only axes of one element are repeated, as where a mask goes over all units of a layer."""
+    before, times, after = inputs[0].known_shape(), constant_ints(inputs[1]), outputs[0].known_shape()
+    if times is None or len(times) != len(before) or any(m < 0 for m in times):
+        return None
+    is_spread = all(m == 1 or n == 1 for n, m in zip(before, times, strict=True))
+    return partial(_spread, after) if is_spread else None
+
+
+def _spread(shape: tuple[int, ...], x: np.ndarray, multiples: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """x, which broadcasts to the shape, in an array of its own."""
+    made = np.empty(shape, x.dtype) if out is None else out
+    np.copyto(made, x)
+    return made
+
+
+@kernel("Tile", unit="memory", shape=_tile_shape, small=_small_tile)
 def tile(x: np.ndarray, multiples: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """x repeated multiples[i] times along axis i.
 

@@ -72,7 +72,7 @@ def _given(element_shape: np.ndarray) -> Shape:
     """The input element_shape: a scalar -1 says nothing, a -1 inside is any extent."""
     if element_shape.ndim == 0:
         return None
-    return tuple(None if n < 0 else int(n) for n in element_shape)
+    return tuple([None if n < 0 else n for n in element_shape.tolist()])
 
 
 def _spec_given(spec: Spec) -> Shape:

@@ -31,13 +31,10 @@ def add_variants(*inputs: Any) -> Any:
 
 
 def _sum(a: Element, b: Element) -> Element:
-    """One of a list that is not set counts as zeros."""
     if isinstance(a, Optional):
         return _sum_of_optionals(a, b)
     if isinstance(a, TensorList):
         return a.having(_sums(a.values, b.values, "lists of tensors with different lengths"))
-    if a is None or b is None:
-        return b if a is None else a
     return a + b
 
 
@@ -50,9 +47,10 @@ def _sum_of_optionals(a: Optional, b: Optional) -> Optional:
 
 
 def _sums(a: Elements, b: Elements, what: str) -> tuple[Element, ...]:
+    """One of a list that is not set counts as zeros: in a turn of a loop's gradient all of one list but one."""
     if len(a) != len(b):
         raise InvalidArgument(f"Trying to add two {what}. One is {len(a)} and the other is {len(b)}")
-    return tuple(map(_sum, a, b))
+    return tuple([y if x is None else x if y is None else _sum(x, y) for x, y in zip(a, b, strict=True)])
 
 
 @kernel(ZERO_VARIANTS, unit="memory", shape=scalar, dtypes={})

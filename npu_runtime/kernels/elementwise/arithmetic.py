@@ -183,10 +183,12 @@ def _merged(*specs: Spec) -> Shape:
 def _small_sum(
     inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
 ) -> Callable[..., Any] | None:
-    """See `base.Small`: numpy's addition, of two."""
-    is_alike = len(inputs) == 2 and inputs[0].shape == inputs[1].shape and (is_planned or inputs[0].rank)
+    """See `base.Small`: numpy's addition, of as many terms as are added one after the other."""
+    is_alike = all(spec.shape == inputs[0].shape for spec in inputs) and (is_planned or inputs[0].rank)
     fits = is_alike and outputs[0].dtype == "float32" and 0 < math.prod(outputs[0].known_shape()) <= SMALL
-    return np.add if fits else None
+    if not fits or not 2 <= len(inputs) <= MOST_IN_ORDER:
+        return None
+    return np.add if len(inputs) == 2 else _add_in_order
 
 
 @kernel("AddN", unit="vector", shape=_merged, dtypes=dt.NUMBERS, estimate=_add_n_flops(), inplace=(0,), small=_small_sum)
@@ -205,6 +207,10 @@ def add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     return run_tiled(widened(_add_all), np.empty(first.shape, first.dtype) if out is None else out, *inputs)
 
 
+MOST_IN_ORDER = 9
+"""The most terms that are one block of `sum_blocks`."""
+
+
 def sum_blocks(n: int) -> list[range]:
     """Blocks of n terms: those of a block are added to each other before their sum is added to that of all before them.
 
@@ -220,14 +226,16 @@ def _add_all(out: np.ndarray, *terms: np.ndarray) -> None:
         np.copyto(out, terms[0])
         return
     first, *others = sum_blocks(len(terms))
-    _add_in_order(out, terms[: first.stop])
+    _add_in_order(*terms[: first.stop], out=out)
     part = scratch("sum of eight", out.shape, out.dtype) if others else out
     for block in others:
-        _add_in_order(part, terms[block.start : block.stop])
+        _add_in_order(*terms[block.start : block.stop], out=part)
         np.add(out, part, out=out)
 
 
-def _add_in_order(out: np.ndarray, terms: Sequence[np.ndarray]) -> None:
-    np.add(terms[0], terms[1], out=out)
-    for x in terms[2:]:
-        np.add(out, x, out=out)
+def _add_in_order(first: np.ndarray, second: np.ndarray, *others: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The sum of two terms and more, each added to that of those before it.  out: may be the first."""
+    total: np.ndarray = np.add(first, second, out=out)
+    for term in others:
+        np.add(total, term, out=total)
+    return total

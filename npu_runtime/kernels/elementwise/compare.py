@@ -5,6 +5,10 @@ Source: TensorFlow's core/kernels/cwise_ops.h, cwise_op_select.cc, cwise_op_clip
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from npu_runtime import dtypes as dt
@@ -110,7 +114,23 @@ def approximate_equal(x: np.ndarray, y: np.ndarray, /, *, tolerance: float = 1e-
     return run_tiled(body, result_buffer((x,), BOOL, out), x, y)
 
 
-@kernel("SelectV2", unit="vector", shape=broadcast, inplace=(1, 2))
+def _small_select(
+    inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
+) -> Callable[..., Any] | None:
+    """See `base.Small`: numpy's own choice, where `_selected` takes it."""
+    shape = outputs[0].known_shape()
+    return _where if shape and _is_for_where(math.prod(shape), math.prod(inputs[0].known_shape())) else None
+
+
+def _where(condition: np.ndarray, t: np.ndarray, e: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    made = np.where(condition, t, e)
+    if out is None:
+        return made
+    np.copyto(out, made)
+    return out
+
+
+@kernel("SelectV2", unit="vector", shape=broadcast, inplace=(1, 2), small=_small_select)
 def select_v2(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np.ndarray | None = None) -> np.ndarray:
     """t where the condition holds, else e; all three broadcast. Source: TensorFlow op `SelectV2`."""
     return _selected(condition, t, e, result_buffer((condition, t, e), t.dtype, out))
@@ -118,10 +138,13 @@ def select_v2(condition: np.ndarray, t: np.ndarray, e: np.ndarray, /, *, out: np
 
 def _selected(condition: np.ndarray, t: np.ndarray, e: np.ndarray, out: np.ndarray) -> np.ndarray:
     """out = t where the condition holds, else e, which broadcast to it; it may be one of them."""
-    if out.size <= FEW or FEWEST_A_CONDITION * condition.size <= out.size <= FEW_BY_ROWS:
-        np.copyto(out, np.where(condition, t, e))
-        return out
+    if _is_for_where(out.size, condition.size):
+        return _where(condition, t, e, out)
     return run_tiled(choose, out, condition, t, e)
+
+
+def _is_for_where(size: int, conditions: int) -> bool:
+    return size <= FEW or FEWEST_A_CONDITION * conditions <= size <= FEW_BY_ROWS
 
 
 def _select_shape(condition: Spec, t: Spec, e: Spec) -> Shape:

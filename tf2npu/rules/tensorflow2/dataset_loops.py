@@ -81,7 +81,7 @@ def _loops(script: Script) -> Iterator[tuple[cst.For, Scope]]:
 
 
 def _looped(node: Any) -> list[Any]:
-    """What a loop goes over; enumerate and zip inside of a function give a dataset for datasets."""
+    """The nodes that a loop goes over; enumerate and zip inside of a function give a dataset for datasets."""
     is_around = isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value in ("enumerate", "zip")
     return [arg.value for arg in node.args] if is_around else [node]
 

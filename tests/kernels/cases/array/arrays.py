@@ -40,6 +40,8 @@ CASES = [
     case("Tile", arr(2, 3), i32(0, 2)),
     case("Tile", scalar(2.0), NOTHING),
     case("Tile", arr(2, 1, 3, dtype="bool"), i32(1, 5, 1)),
+    case("Tile", arr(4, 1), i32(1, 6)),
+    case("Tile", arr(1, 3), i32(0, 1)),
     *[case("Transpose", arr(*shape), i32(list(perm)), id=f"{shape}{perm}".replace(" ", "")) for shape, perm in PERMUTED],
     case("Transpose", arr(3, 4, dtype="bool"), np.array([1, 0], np.int64)),
     case("Transpose", scalar(2.0), NOTHING),

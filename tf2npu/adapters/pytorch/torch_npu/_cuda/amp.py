@@ -61,7 +61,7 @@ _of_torch = {name: getattr(torch, name) for name in (*_REPLACED, "get_autocast_d
 
 def install() -> None:
     """Switch autocast and GradScaler over, whichever device they name."""
-    _Autocast.__init__ = taking(_Autocast.__init__)  # type: ignore[method-assign]
-    _Scaler.__init__ = _scaler(_Scaler.__init__)  # type: ignore[method-assign]
+    _Autocast.__init__ = taking(_Autocast.__init__)
+    _Scaler.__init__ = _scaler(_Scaler.__init__)
     for name, function in _REPLACED.items():
         setattr(torch, name, function)

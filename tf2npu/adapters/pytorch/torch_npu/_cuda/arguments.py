@@ -101,6 +101,6 @@ def install() -> None:
     for name in ("custom_fwd", "custom_bwd", "is_autocast_available"):
         _put(torch.amp, name)
     _put(torch.random, "fork_rng")
-    replaced.Generator.__new__ = staticmethod(taking(replaced.Generator.__new__))  # type: ignore[method-assign]
+    replaced.Generator.__new__ = staticmethod(taking(replaced.Generator.__new__))
     parallel = torch.nn.parallel.DistributedDataParallel
     parallel.__init__ = _ids(parallel.__init__)

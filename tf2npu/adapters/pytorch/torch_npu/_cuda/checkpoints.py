@@ -50,4 +50,4 @@ def install() -> None:
     """Let torch.load understand CUDA's locations. 6: behind the NPU's own, before those of PyTorch."""
     torch.serialization.register_package(6, _nothing, _restore)
     torch.load = torch.serialization.load = _loading(torch.serialization.load)
-    torch.UntypedStorage.cuda = torch.TypedStorage.cuda = _to_device  # type: ignore[method-assign]
+    torch.UntypedStorage.cuda = torch.TypedStorage.cuda = _to_device

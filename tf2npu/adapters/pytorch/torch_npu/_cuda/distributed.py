@@ -50,4 +50,4 @@ def install() -> None:
         setattr(distributed_c10d, name, function)
     torch.distributed.is_nccl_available = distributed_c10d.is_nccl_available = _is_available
     torch.distributed.init_device_mesh = device_mesh.init_device_mesh = taking(device_mesh.init_device_mesh)
-    device_mesh.DeviceMesh.__init__ = taking(device_mesh.DeviceMesh.__init__)  # type: ignore[method-assign]
+    device_mesh.DeviceMesh.__init__ = taking(device_mesh.DeviceMesh.__init__)

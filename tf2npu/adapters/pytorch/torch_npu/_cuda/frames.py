@@ -1,4 +1,4 @@
-"""Whose code asks for a CUDA name: PyTorch's own goes on as on a machine without CUDA, all other code is switched over."""
+"""The code that asks for a CUDA name: PyTorch's own goes on as on a machine without CUDA, all other code is switched over."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def switch_module(module: ModuleType, switches: Switches) -> None:
             return value
 
         def __setattr__(self, name: str, value: Any) -> None:
-            """What a script puts there is there for all; what it puts back is what was switched."""
+            """A script's own value is there for all; what it puts back is what was switched."""
             super().__setattr__(name, value)
             if name in switches:
                 now[name] = switches[name] if value is own[name] or value is switches[name][0] else (value, "")
@@ -65,7 +65,7 @@ def _of_npu(names: Iterable[str], path: str = "torch.npu", module: Any = npu) ->
 
 
 def _main() -> Switches:
-    """Of torch.cuda itself. The module amp stays that of PyTorch, as its own names are switched."""
+    """Names of torch.cuda itself. The module amp stays that of PyTorch, as its own names are switched."""
     shared = [name for name in npu.__all__ if name != "amp" and hasattr(torch.cuda, name)]
     made = _of_npu(shared)
     made |= {old: (getattr(npu, name), f"torch.npu.{name}") for old, name in _OLD_NAMES.items()}

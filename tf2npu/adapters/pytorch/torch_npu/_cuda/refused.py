@@ -1,4 +1,4 @@
-"""What torch.cuda has and the NPU has not: one line that says what to write instead."""
+"""Names that torch.cuda has and the NPU has not: one line that says what to write instead."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Refused:
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise RuntimeError(f"{self._name} has no counterpart on the NPU: {self._advice}")
 
-    __call__ = __enter__ = __getitem__ = __mro_entries__ = __setattr__ = _refuse  # type: ignore[assignment]
+    __call__ = __enter__ = __getitem__ = __mro_entries__ = __setattr__ = _refuse
 
     def __exit__(self, *error: object) -> None:
         """Never reached."""

@@ -44,7 +44,7 @@ def _old_type(text: str) -> Any:
 def install() -> None:
     """Put CUDA's methods and types into the places of PyTorch's."""
     for owner in (torch.Tensor, torch.nn.Module, PackedSequence):
-        owner.cuda = _to_npu  # type: ignore[union-attr]
+        owner.cuda = _to_npu
     for owner in (torch.Tensor, PackedSequence):
-        owner.is_cuda = property(_is_npu)  # type: ignore[union-attr]
+        owner.is_cuda = property(_is_npu)
     tensor_types.BY_TEXT.append(_old_type)

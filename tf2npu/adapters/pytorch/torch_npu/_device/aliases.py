@@ -1,4 +1,4 @@
-"""Which arguments of an operator its results are, or look into, by its schema."""
+"""Arguments of an operator that its results are, or look into, by its schema."""
 
 from __future__ import annotations
 

@@ -14,12 +14,14 @@ from . import (
     construction,
     dispatch,
     factories,
+    forked,
     numbering,
     recurrent,
     replaced,
     serialization,
     tensor_types,
     transfers,
+    uninitialized,
 )
 
 NAME = "npu"
@@ -45,6 +47,7 @@ def install(module: ModuleType) -> None:
     numbering.name_devices()
     parts = (
         chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced, tensor_types,
+        uninitialized, forked,
     )  # fmt: skip
     for part in parts:
         part.install()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.overrides import _get_current_function_mode_stack
 from torch.utils import _device as default_device
 
 from . import numbering
@@ -25,8 +26,8 @@ _new_tensor = torch.Tensor.new_tensor
 
 def _index_wanted(device: Any, parts: tuple) -> int:
     """The number of the simulated device that a call means, or -1.  parts: its data, whose device counts if none is named."""
-    if device is None and torch._C._len_torch_function_stack() and default_device.CURRENT_DEVICE is not None:
-        device = default_device.CURRENT_DEVICE
+    if device is None and torch._C._len_torch_function_stack():
+        device = _default()
     if device is None:
         return next((part.index for part in parts if isinstance(part, NpuTensor)), -1)
     if isinstance(device, int):
@@ -35,8 +36,24 @@ def _index_wanted(device: Any, parts: tuple) -> int:
     return numbering.index_of(device) if device.type in numbering.TYPES else -1
 
 
+def _default() -> torch.device | None:
+    """The device of the innermost `with torch.device(...)`, else the one of torch.set_default_device."""
+    modes = reversed(_get_current_function_mode_stack())
+    return next((mode.device for mode in modes if isinstance(mode, default_device.DeviceContext)), None)
+
+
 def _of_host(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_of_host(part) for part in value]
     return value.to("cpu") if isinstance(value, NpuTensor) else value
+
+
+def _made(of_torch: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
+    """The tensor that PyTorch makes on the host.  args, kwargs: its arguments, among whose numbers may be tensors of a device."""
+    try:
+        return of_torch(*args, **kwargs)
+    except TypeError:  # tensors of a device have no length where they have no dimension, and C++ asks for one
+        return of_torch(*map(_of_host, args), **{name: _of_host(value) for name, value in kwargs.items()})
 
 
 def _constructor(name: str) -> Callable[..., Any]:
@@ -46,11 +63,13 @@ def _constructor(name: str) -> Callable[..., Any]:
         index = _index_wanted(device, args)
         if index < 0:
             wanted = {} if device is None else {"device": device}
-            return of_torch(*args, **wanted, **kwargs, **({"requires_grad": True} if requires_grad else {}))
+            return _made(of_torch, args, {**wanted, **kwargs, **({"requires_grad": True} if requires_grad else {})})
         if args and isinstance(args[0], NpuTensor) and name in ("as_tensor", "asarray") and not kwargs.get("copy"):
             result = args[0].to(numbering.device(index), kwargs.get("dtype"))
         else:
-            host = of_torch(*map(_of_host, args), device="cpu", **{key: _of_host(value) for key, value in kwargs.items()})
+            own = [_of_host(value) if isinstance(value, torch.Tensor) else value for value in args]
+            own_keywords = {key: _of_host(value) if isinstance(value, torch.Tensor) else value for key, value in kwargs.items()}
+            host = _made(of_torch, tuple(own), {"device": "cpu", **own_keywords})
             result = host.to(numbering.device(index))
         return result.requires_grad_() if requires_grad else result
 
@@ -80,8 +99,9 @@ def new(self: NpuTensor, *args: Any, device: Any = None) -> torch.Tensor:
 
 def install() -> None:
     """Put the functions in the place of PyTorch's, which serve all other devices."""
-    default_device._device_constructors()  # kept by PyTorch with its own functions: the default device goes on to count for them
+    known = default_device._device_constructors()  # PyTorch's own and ours: the default device counts for both
     for name in CONSTRUCTORS:
         setattr(torch, name, _constructor(name))
+    known.update(getattr(torch, name) for name in CONSTRUCTORS)
     torch.Tensor.new_tensor = new_tensor
     NpuTensor.new = new

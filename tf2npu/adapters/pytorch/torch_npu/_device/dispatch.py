@@ -21,9 +21,13 @@ COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_fro
 
 _HOST_ARGUMENTS = frozenset(
     (_aten._pack_padded_sequence.default, _aten._pad_packed_sequence.default, _aten.index.Tensor, _aten.index_put_.default,
-     _aten.index_put.default, _aten._index_put_impl_.default, _aten._unsafe_index.Tensor, _aten._unsafe_index_put.default)
+     _aten.index_put.default, _aten._index_put_impl_.default, _aten._unsafe_index.Tensor, _aten._unsafe_index_put.default,
+     _aten._ctc_loss.Tensor, _aten._ctc_loss_backward.Tensor)
 )  # fmt: skip
 """Operators that take indices or lengths of the host for tensors of a device."""
+
+_LENGTHS = {_aten._pack_padded_sequence.default: 1, _aten._pad_packed_sequence.default: 1}
+"""Operators of whose results one stays on the host: lengths of sequences, which recurrent layers are called with."""
 
 _LABELLED = frozenset(
     (_aten.nll_loss_forward.default, _aten.nll_loss_backward.default, _aten.nll_loss2d_forward.default,
@@ -32,10 +36,10 @@ _LABELLED = frozenset(
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
 
 _RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.default: _aten.neg.default}
-"""Views that only mark numbers as conjugate or negative: PyTorch does not look at the mark below autograd, so numbers are made."""
+"""Views that only mark numbers as conjugate or negative: below autograd PyTorch does not look at the mark: numbers are made."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
-"""What is told of each operator: the operator, its arguments, its keywords, its result, and the number of the device."""
+"""Functions that are told of each operator: itself, its arguments, its keywords, its result, and the number of the device."""
 
 ON_WRAPPERS: dict[Any, Callable[..., Any]] = {}
 """Operators that are asked about the wrapper itself."""
@@ -117,6 +121,8 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         result = _copied(operator, args, kwargs, out, index)
     elif kwargs.get("device") is not None:
         result = _made_on(kwargs["device"], out)
+    elif operator in _LENGTHS:
+        result = _with_lengths(operator, out, index)
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
     if OBSERVERS:
@@ -168,6 +174,11 @@ def _new(out: Any, index: int, allocation: Allocation | None) -> Any:
     if isinstance(out, (tuple, list)):
         return type(out)(NpuTensor(part, index, allocation) if isinstance(part, _Tensor) else part for part in out)
     return out
+
+
+def _with_lengths(operator: Any, out: Any, index: int) -> tuple[Any, ...]:
+    at = _LENGTHS[operator]
+    return tuple(part if place == at else NpuTensor(part, index) for place, part in enumerate(out))
 
 
 def _share_storage(one: _Tensor, other: _Tensor) -> bool:

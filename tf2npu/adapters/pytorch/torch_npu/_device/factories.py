@@ -10,9 +10,16 @@ from . import dispatch, numbering, shapes_only
 from .tensor import NpuTensor
 
 _library = torch.library.Library("aten", "IMPL")  # kernels live as long as this
+_aten = torch.ops.aten
 
 WHOLE = ("mish_backward", "native_channel_shuffle", "silu_backward")
 """Operators that PyTorch takes apart, with other last digits, for a device that has no kernel of its own for them."""
+
+OF_HOST = {
+    "tril_indices": torch.long, "triu_indices": torch.long, "kaiser_window": None, "kaiser_window.periodic": None,
+    "kaiser_window.beta": None,
+}  # fmt: skip
+"""Factories that have kernels for PyTorch's own devices alone, and the type of what they make unless one is asked for."""
 
 _PYTHON = torch._C.DispatchKey.Python
 
@@ -59,14 +66,16 @@ def _zeros(size: Any, dtype: Any = None, layout: Any = None, device: Any = None,
     return torch.zeros(size, dtype=dtype, device=numbering.device(numbering.index_of(device)))
 
 
-def _triangle(name: str) -> Any:
-    def indices(
-        rows: int, columns: int, offset: int = 0, *, device: Any = None, dtype: Any = None, **options: Any
-    ) -> torch.Tensor:
-        made = getattr(torch, name)(rows, columns, offset, dtype=dtype or torch.long, device=shapes_only.HOST)
+def _of_host(name: str, default: torch.dtype | None) -> Any:
+    """A factory of PyTorch's that has no form for any device but its own: it makes the tensor on the host."""
+    packet, _, overload = name.partition(".")
+    operator = getattr(getattr(_aten, packet), overload or "default")
+
+    def make(*args: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> torch.Tensor:
+        made = operator(*args, dtype=dtype or default, device=shapes_only.HOST)
         return NpuTensor(made, numbering.index_of(device))
 
-    return indices
+    return make
 
 
 def _never_reached(*args: Any) -> Any:
@@ -78,8 +87,8 @@ def install() -> None:
     for key in ("PrivateUse1", "Lazy"):
         _library.impl("empty.memory_format", _empty, key)
         _library.impl("empty_strided", _empty_strided, key)
-        for name in ("tril_indices", "triu_indices"):
-            _library.impl(name, _triangle(name), key)
+        for name, default in OF_HOST.items():
+            _library.impl(name, _of_host(name, default), key)
     _library.impl("_efficientzerotensor", _zeros, "Lazy")
     for name in WHOLE:
         _library.impl(name, _never_reached, "Lazy")

@@ -1,4 +1,4 @@
-"""What a run did, for its log and for a report: operators, what the chip lacks of them, and copies between host and device."""
+"""The operators of a run, for its log and for a report: what the chip lacks of them, and copies between host and device."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from .tensor import NpuTensor
 _Generator = torch.Generator
 
 
-class _GeneratorMeta(type(_Generator)):  # type: ignore[misc]
+class _GeneratorMeta(type(_Generator)):
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, _Generator)
 
@@ -43,7 +43,7 @@ def _no_data_parallel(*args: Any, **kwargs: Any) -> Any:
     return _NoDataParallel(*args, **kwargs)
 
 
-_group_of_torch = torch._C._group_tensors_by_device_and_dtype  # type: ignore[attr-defined]
+_group_of_torch = torch._C._group_tensors_by_device_and_dtype
 
 
 def _group_by_device_and_type(lists: Any, with_indices: bool = False) -> dict[Any, Any]:
@@ -57,16 +57,80 @@ def _group_by_device_and_type(lists: Any, with_indices: bool = False) -> dict[An
     return {key: ([[one[at] for at in found] if one else [] for one in lists], found) for key, found in places.items()}
 
 
+_ctc_loss_of_torch = torch.ctc_loss
+
+
+def _ctc_loss(log_probs: torch.Tensor, targets: torch.Tensor, *lengths_and_options: Any, **options: Any) -> torch.Tensor:
+    """torch.ctc_loss, whose lengths may be tensors of the host: C++ divides by them where the loss is."""
+    if isinstance(log_probs, NpuTensor):
+        place = log_probs.device
+        lengths_and_options = tuple(_moved(value, place) for value in lengths_and_options)
+        options = {name: _moved(value, place) for name, value in options.items()}
+    return _ctc_loss_of_torch(log_probs, targets, *lengths_and_options, **options)
+
+
+def _moved(value: Any, place: torch.device) -> Any:
+    return value.to(place) if isinstance(value, torch.Tensor) else value
+
+
+_apply_of_torch = torch.nn.Module._apply
+
+
+def _apply(self: torch.nn.Module, function: Any, recurse: bool = True) -> torch.nn.Module:
+    """Module._apply, by which modules move: parameters that something else holds are replaced by new ones, and not swapped."""
+    try:
+        return _apply_of_torch(self, function, recurse)
+    except RuntimeError as error:
+        if "Couldn't swap" not in str(error):
+            raise
+    torch.__future__.set_swap_module_params_on_conversion(False)
+    try:
+        return _apply_of_torch(self, function, recurse)
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(True)
+
+
+def _no_nested_tensors(*args: Any, **kwargs: Any) -> Any:
+    """Stands for the constructors of nested tensors while their parts are on a device."""
+    raise RuntimeError(
+        "nested tensors are not simulated on the NPU, where the device itself can make them but hardly compute with them: "
+        "pad the sequences to one length (torch.nn.utils.rnn.pad_sequence), and mask what was added"
+    )
+
+
+def _nested(name: str) -> Any:
+    of_torch = getattr(torch.nested, name)
+
+    def construct(parts: Any, *args: Any, device: Any = None, **kwargs: Any) -> Any:
+        of_device = device is not None and torch.device(device).type in numbering.TYPES
+        if of_device or any(isinstance(part, NpuTensor) for part in parts):
+            return _no_nested_tensors()
+        return of_torch(parts, *args, device=device, **kwargs)
+
+    return construct
+
+
 def install() -> None:
     """Put them in their places."""
-    torch._C._group_tensors_by_device_and_dtype = _group_by_device_and_type  # type: ignore[attr-defined]
+    torch._C._group_tensors_by_device_and_dtype = _group_by_device_and_type
     torch.Generator = Generator
     torch.nn.DataParallel = torch.nn.parallel.DataParallel = _NoDataParallel
     torch.nn.parallel.data_parallel = _no_data_parallel
     torch.Tensor.pin_memory = _pinned
     torch.__future__.set_swap_module_params_on_conversion(True)
+    torch.nn.Module._apply = _apply
+    torch.ctc_loss = _ctc_loss
+    for name in ("nested_tensor", "as_nested_tensor", "nested_tensor_from_jagged", "narrow"):
+        setattr(torch.nested, name, _nested(name))
     for name, function in _accelerator().items():
         setattr(torch.accelerator, name, function)
+
+
+_OF_NPU = (
+    "current_stream", "set_stream", "empty_cache", "memory_stats", "memory_allocated", "max_memory_allocated", "memory_reserved",
+    "max_memory_reserved", "reset_peak_memory_stats", "reset_accumulated_memory_stats",
+)  # fmt: skip
+"""Functions that torch.accelerator has as torch.npu has them."""
 
 
 def _accelerator() -> dict[str, Any]:
@@ -79,4 +143,5 @@ def _accelerator() -> dict[str, Any]:
         "set_device_idx": numbering.set_device,
         "device_index": numbering.DeviceContext,
         "synchronize": lambda device=None: None,
+        **{name: getattr(torch.npu, name) for name in _OF_NPU},
     }

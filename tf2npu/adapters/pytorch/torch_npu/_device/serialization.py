@@ -35,7 +35,7 @@ def deep_copy(source: NpuTensor, memo: dict[int, Any]) -> torch.Tensor:
 
 
 def reduced(source: NpuTensor) -> tuple:
-    """What pickle keeps of a tensor: functions of PyTorch's own alone, so that the file is read where this package is not."""
+    """The parts that pickle keeps of a tensor: PyTorch's own functions, so that files are read where this package is not."""
     args = (source.host.detach(), source.dtype, str(source.device), False)
     plain = (_rebuild_from_host, args)
     if not isinstance(source, torch.nn.Parameter):

@@ -30,7 +30,7 @@ def _is_asked() -> bool:
 
 IS_ON = _is_asked()
 HOST = torch.device("meta" if IS_ON else "cpu")
-"""Where the tensors of the hosts are."""
+"""The device that the tensors of the hosts are on."""
 
 
 def _read_number(source: torch.Tensor) -> Any:
@@ -60,7 +60,9 @@ def run(operator: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The result of an operator without its numbers.  Raises: RuntimeError where its shape depends on numbers."""
     try:
         return _KERNELS.get(operator, operator)(*args, **kwargs)
-    except NotImplementedError:
+    except RuntimeError as error:
+        if "'Meta' backend" not in str(error) and "meta" not in str(error):
+            raise
         raise RuntimeError(
             f"--shapes-only cannot tell the shape of what {operator} gives, which depends on numbers: predict without it"
         ) from None

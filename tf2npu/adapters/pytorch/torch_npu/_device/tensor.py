@@ -19,11 +19,11 @@ from .memory import Allocation
 
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
 _wrapper = torch.Tensor._make_wrapper_subclass
-_set_data = torch.Tensor.data.__set__  # type: ignore[attr-defined]
+_set_data = torch.Tensor.data.__set__
 
 
 class Behaviour:
-    """What a tensor does by modules that make tensors themselves; each puts its own in here when it is installed."""
+    """Acts of a tensor that are done by modules that make tensors themselves; each puts its own in here when it is installed."""
 
     run_operator: Callable[[Any, tuple, dict[str, Any]], Any]
     to: Callable[[Any, tuple, dict[str, Any]], torch.Tensor]
@@ -131,6 +131,12 @@ class NpuTensor(torch.Tensor):
     def data_ptr(self) -> int:
         return self.host.data_ptr()
 
+    def untyped_storage(self) -> torch.UntypedStorage:
+        return self.host.untyped_storage()
+
+    def record_stream(self, stream: Any) -> None:
+        """Nothing: memory is given back when the last tensor goes, and operators are done when they return."""
+
     def pin_memory(self, device: Any = None) -> torch.Tensor:
         raise RuntimeError(f"cannot pin a tensor of {self.device}: only tensors of the host can be pinned")
 
@@ -152,6 +158,10 @@ class NpuTensor(torch.Tensor):
             return f"{text}, grad_fn=<{type(self.grad_fn).__name__}>)"
         text += ", requires_grad=True)" if self.requires_grad else ")"
         return f"Parameter containing:\n{text}" if isinstance(self, torch.nn.Parameter) else text
+
+    def __copy__(self) -> torch.Tensor:
+        made = self.detach()
+        return torch.nn.Parameter(made, self.requires_grad) if isinstance(self, torch.nn.Parameter) else made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> torch.Tensor:
         return BEHAVIOUR.deep_copy(self, memo)

@@ -53,7 +53,7 @@ def _named(text: str) -> Any:
 
 
 BY_TEXT: list[Callable[[str], Any]] = [_named]
-"""What tells the type that a text names, or None."""
+"""A function that tells the type that a text names, or None."""
 
 
 def _type_of(value: Any) -> Any:
@@ -85,5 +85,5 @@ def _set_default(wanted: Any) -> None:
 def install() -> None:
     """Let PyTorch take the types."""
     for kind in (torch.Tensor, NpuTensor):
-        kind.type = _converting(kind.type)  # type: ignore[method-assign]
+        kind.type = _converting(kind.type)
     torch.set_default_tensor_type = _set_default

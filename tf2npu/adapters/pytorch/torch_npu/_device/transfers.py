@@ -16,7 +16,7 @@ from .tensor import BEHAVIOUR, NpuTensor
 HOST_TO_DEVICE = "host to device"
 DEVICE_TO_HOST = "device to host"
 DEVICE_TO_DEVICE = "device to device"
-"""What observers are told of copies, in place of an operator."""
+"""Texts that observers are told of copies, in place of an operator."""
 
 
 class _ToDevice(torch.autograd.Function):
@@ -74,7 +74,7 @@ def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
 
 
 def direction_of(operator: Any, args: tuple, result: Any) -> str:
-    """What kind of copy an operator of `dispatch.COPIES` is, "" for one within a device."""
+    """The kind of copy that an operator of `dispatch.COPIES` is, "" for one within a device."""
     if operator is torch.ops.aten._to_copy.default:
         source, target = args[0], result
     else:

@@ -1,4 +1,4 @@
-"""What the devices are."""
+"""Properties of the devices."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
     return [torch.float16, torch.bfloat16] if chip_of_run().has_bfloat16 else [torch.float16]
 
 
-def is_bf16_supported() -> bool:
+def is_bf16_supported(including_emulation: bool = False) -> bool:
     """Whether the chip computes in bfloat16."""
     return chip_of_run().has_bfloat16

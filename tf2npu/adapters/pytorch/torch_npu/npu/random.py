@@ -16,7 +16,8 @@ def manual_seed(seed: int) -> None:
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seed all devices: `torch.manual_seed` calls it, and has seeded the host's generator already."""
+    """Seed all devices: they and the host have one generator."""
+    manual_seed(seed)
 
 
 def seed() -> None:
@@ -53,3 +54,7 @@ def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
     """Set the states of all devices."""
     for index, state in enumerate(new_states):
         set_rng_state(state, index)
+
+
+default_generators = tuple(torch.default_generator for _ in range(device_count()))
+"""The generator of each device: the host's."""

@@ -55,6 +55,10 @@ class ExternalStream(Stream):
         self.npu_stream = stream_ptr
 
 
+class SyncLaunchStream(Stream):
+    """A queue whose operators are launched one by one: all are done when they return."""
+
+
 class Event:
     """A moment of a queue; times are those of this machine, not of the device."""
 
