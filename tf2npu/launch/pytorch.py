@@ -26,7 +26,7 @@ FIRST, LAST = (2, 10), (2, 13)
 """The first and the last release that can run. Source: torch.utils.backend_registration lets a device be written in Python from
 2.10 on, as the wheels of 2.9 and 2.10 show; that is experimental, so that a later release may change it."""
 _INSTALL = 'pip install "tf2npu[torch]" (pytorch.org/get-started says how to take the CPU build, which is far smaller)'
-_MEANT = ("soc",)
+_MEANT = ("soc", "profiling_mode", "profiling_options")
 """Options of the launcher that mean something for PyTorch."""
 
 

@@ -35,7 +35,7 @@ def _is_of_import(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
-def _switch(module: ModuleType, switches: Switches) -> None:
+def switch_module(module: ModuleType, switches: Switches) -> None:
     """Give a module attributes for others than PyTorch."""
     now = dict(switches)
     own = {name: module.__dict__.get(name) for name in switches}
@@ -95,5 +95,5 @@ def _below() -> dict[str, Switches]:
 def install() -> None:
     """Switch torch.cuda and what is below it."""
     for name, switches in _below().items():
-        _switch(importlib.import_module(f"torch.cuda.{name}"), switches)
-    _switch(torch.cuda, _main())
+        switch_module(importlib.import_module(f"torch.cuda.{name}"), switches)
+    switch_module(torch.cuda, _main())
