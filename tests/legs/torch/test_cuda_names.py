@@ -74,13 +74,14 @@ ON_NPU = (
 """Expressions of a script, and what they print: devices of the NPU for those of CUDA."""
 
 REFUSED = (
-    ("torch.cuda.nvtx.range_push('a')", "torch.cuda.nvtx.range_push has no counterpart on the NPU: use torch.npu.mstx"),
-    ("torch.cuda.CUDAGraph()", "torch.cuda.CUDAGraph has no counterpart on the NPU"),
-    ("enter(torch.cuda.graph(None))", "torch.cuda.graph has no counterpart on the NPU"),
-    ("torch.cuda.comm.scatter(HOST, [0, 1])", 'use torch.distributed with the backend "hccl"'),
-    ("torch.cuda.memory_usage()", "`npu-smi info`"),
+    ("torch.cuda.nvtx.range_push('a')", "torch.cuda.nvtx.range_push is not on the simulated NPU: mark ranges by torch.npu.mstx"),
+    ("torch.cuda.CUDAGraph()", "torch.cuda.CUDAGraph is not on the simulated NPU: operators are not captured"),
+    ("enter(torch.cuda.graph(None))", "run the step without a graph"),
+    ("torch.cuda.comm.scatter(HOST, [0, 1])", "torch.cuda.comm.scatter is not on the simulated NPU"),
+    ("torch.cuda.memory_usage()", "torch.npu.mem_get_info"),
     ("torch.cuda.temperature()", "`npu-smi info`"),
     ("torch.cuda.cudart().cudaProfilerStart()", "torch_npu.profiler"),
+    ("torch.cuda.FloatStorage(2)", "old types of storages are not simulated"),
     ("HOST.cuda(8)", "Invalid NPU device ID 8"),
     ("HOST.to('cuda:9')", "9"),
 )
