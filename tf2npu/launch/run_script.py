@@ -17,6 +17,7 @@ from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_
 from npu_formats.escape import visible, visible_lines
 from npu_formats.files.lock import Busy
 from npu_formats.session_options import launcher_options
+from tf2npu.launch import pytorch
 from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, loaded_shim, shim_of_run, watching_shim
 from tf2npu.ranks import launch_request, launcher_script
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
@@ -104,6 +105,9 @@ def _run(name: str, module: str | None, strict: bool, marks: StatementMarks | No
         code, failure = _ended(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
         code, failure = _ended(lambda: _run_file(name, marks))
+    hint = pytorch.about_missing(failure.message) if failure is not None and failure.type == "ModuleNotFoundError" else ""
+    if hint:
+        print(f"tf2npu run: {visible(hint)}", file=sys.stderr)
     return _ended(_refuse_without_device) if strict and code == 0 else (code, failure)
 
 

@@ -39,6 +39,7 @@ ON_NPU = (
     ("torch.cuda.DoubleTensor(1).dtype", "torch.float32"),
     ("torch.nn.Linear(2, 3).cuda().weight.device, torch.nn.Linear(2, 3).to('cuda:1').weight.device", "npu:0 npu:1"),
     ("torch.nn.Linear(2, 3, device='cuda').bias.device", "npu:0"),
+    ("torch.nn.LazyLinear(3).cuda()(torch.ones(1, 2, device='cuda')).device", "npu:0"),
     ("torch.nn.Linear(2, 3, device='meta').to_empty(device='cuda').weight.device", "npu:0"),
     ("torch.nn.utils.rnn.pack_sequence([HOST]).cuda().is_cuda", "True"),
     ("torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.current_device()", "True 8 0"),
