@@ -11,7 +11,11 @@ import pytest
 from npu_formats.device.chip import load_chip
 from npu_runtime.importers.pytorch.graph_builder import TracedGraph
 from npu_runtime.lowering.chip_graph import CUBE
+from npu_runtime.lowering.lower import operator_tasks
 from npu_runtime.lowering.products import product_of
+from npu_runtime.simulation.compiled_model import compile_model
+from npu_runtime.simulation.cost_of_task import Ranks
+from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.operator_bounds import StepBounds, formatted_graph, step_bounds
 from tests.importers.recorded_calls import NETWORKS, recorded_step
 
@@ -86,6 +90,17 @@ def test_two_steps_take_twice_as_long_as_one(name: str):
     """The second finds all storages there, under the numbers of the first: what lasts keeps its format, and nothing else does."""
     calls, once = recorded_step(name)[0], _bounds(name)
     assert step_bounds([*calls, *calls], CHIP).operators.us == pytest.approx(2 * once.operators.us, rel=0.01)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_clock_of_the_simulated_device_takes_as_long(name: str):
+    """The clock of profiles and predictions runs the same tasks on streams that it assigns by itself."""
+    graph = formatted_graph(recorded_step(name)[0], CHIP)
+    model = compile_model(name, operator_tasks(graph), CHIP, Ranks(), graph.source_of)
+    device = SimulatedDevice(CHIP)
+    step = device.step(device.load(model), model, Issue())
+    assert step.end - step.start == pytest.approx(_bounds(name).operators.us, rel=1e-9)
+    assert all(run.task.source.rpartition(":")[2].isdigit() for run in step.runs)
 
 
 def test_the_products_of_a_large_step_run_near_the_roofline_and_never_beyond():
