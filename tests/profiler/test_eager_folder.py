@@ -15,11 +15,12 @@ from npu_runtime.observers.profiler.eager.folder import write_folder
 from npu_runtime.observers.profiler.eager.stacks import stacks
 from npu_runtime.observers.profiler.eager.trace_view import trace_view
 from tests.importers.recorded_calls import recorded_step
+from tests.profiler.eager_runs import run_steps
 from tests.profiler.perfetto import opened
 from tests.profiler.reader import COUNTERS, OTHERS, TENSORS, check_nesting, check_timeline
-from tests.profiler.test_eager_profiles import BEGAN_NS, run_steps
 from tf2npu.profiles.reader import read_profile
 
+BEGAN_NS = 1_700_000_000_123_456_789
 STEPS = [4, 5, 6]
 FULL = EagerOptions(level="Level1", aic_metrics="PipeUtilization", record_shapes=True, with_stack=True)
 FRONT = (
