@@ -97,14 +97,6 @@ def operators_bound(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | No
     return _bound(graph, operator_tasks(graph), chip, ranks or Ranks())
 
 
-def bounds_by_device(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | None = None) -> dict[int, StepBounds]:
-    """The bounds of each device that a process calls, by its index."""
-    found: dict[int, list[OperatorCall]] = {}
-    for call in calls:
-        found.setdefault(call.device, []).append(call)
-    return {device: step_bounds(found[device], chip, ranks) for device in sorted(found)}
-
-
 def formatted_graph(calls: Sequence[OperatorCall], chip: Chip) -> TracedGraph:
     """The operators of the chip with normalisations in halves and the conversions of formats."""
     graph = chip_graph_of(calls)

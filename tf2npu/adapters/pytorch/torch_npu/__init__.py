@@ -6,6 +6,7 @@ Numbers are those of PyTorch's CPU kernels; interface, limits, memory and time a
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import torch
 
@@ -27,8 +28,30 @@ prediction.begin()
 profiling.begin()
 
 from . import contrib, profiler  # noqa: E402, F401
+from ._operators import (  # noqa: E402, F401
+    fast_gelu,
+    get_npu_format,
+    npu_dtype_cast,
+    npu_format_cast,
+    npu_format_cast_,
+    npu_fusion_attention,
+    npu_gelu,
+    npu_mish,
+    npu_rms_norm,
+    npu_rotary_mul,
+    npu_silu,
+    npu_swiglu,
+)
 
 __version__ = f"{torch.__version__.partition('+')[0]}+tf2npu"
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("npu_") or name in ("optim", "utils"):
+        raise AttributeError(
+            f"torch_npu.{name} is not simulated: use an operator of PyTorch's for it here, and the vendor's on the card"
+        )
+    raise AttributeError(f"module 'torch_npu' has no attribute '{name}'")
 
 
 def _autoload() -> None:

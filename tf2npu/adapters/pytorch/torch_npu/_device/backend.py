@@ -11,6 +11,7 @@ from . import (
     attention,
     autocast,
     chip,
+    compiled,
     construction,
     dispatch,
     factories,
@@ -47,7 +48,7 @@ def install(module: ModuleType) -> None:
     numbering.name_devices()
     parts = (
         chip, dispatch, transfers, serialization, factories, construction, attention, autocast, recurrent, replaced, tensor_types,
-        uninitialized, forked,
+        uninitialized, forked, compiled,
     )  # fmt: skip
     for part in parts:
         part.install()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -116,7 +117,11 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     if operator in _LABELLED:
         own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
     index = seen.index if seen.index >= 0 else numbering.current_device()
-    out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
+    try:
+        out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
+    except RuntimeError as error:
+        _see_to_memory(index, error)
+        raise
     if operator in COPIES:
         result = _copied(operator, args, kwargs, out, index)
     elif kwargs.get("device") is not None:
@@ -174,6 +179,16 @@ def _new(out: Any, index: int, allocation: Allocation | None) -> Any:
     if isinstance(out, (tuple, list)):
         return type(out)(NpuTensor(part, index, allocation) if isinstance(part, _Tensor) else part for part in out)
     return out
+
+
+_TOO_LARGE = re.compile(r"DefaultCPUAllocator: can't allocate memory: you tried to allocate (\d+) bytes")
+
+
+def _see_to_memory(index: int, error: RuntimeError) -> None:
+    """Raises: torch.OutOfMemoryError where the host has no memory for numbers that the device has none for either."""
+    asked = _TOO_LARGE.search(str(error))
+    if asked:
+        room_for(index, int(asked[1]))
 
 
 def _with_lengths(operator: Any, out: Any, index: int) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -87,8 +88,23 @@ def _restore_location(device: str) -> Any:
 _location_of_torch = torch._utils._get_restore_location
 
 
+def _with_place(load: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that reads a checkpoint, in which the place that is asked for is known, and forgotten after an error too."""
+
+    def loaded(file: Any, map_location: Any, *args: Any, **kwargs: Any) -> Any:
+        torch.serialization._serialization_tls.map_location = map_location
+        try:
+            return load(file, map_location, *args, **kwargs)
+        finally:
+            torch.serialization._serialization_tls.map_location = None
+
+    return loaded
+
+
 def install() -> None:
     """Register with PyTorch how files come to the devices.  5: before its own handlers of the host's and CUDA's storages."""
+    for name in ("_load", "_legacy_load"):
+        setattr(torch.serialization, name, _with_place(getattr(torch.serialization, name)))
     torch.serialization.register_package(5, _tag, _restore)
     torch._utils._rebuild_tensor = _rebuild_tensor
     torch._utils._get_restore_location = _restore_location

@@ -19,6 +19,7 @@ from .memory import Allocation
 
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
 _wrapper = torch.Tensor._make_wrapper_subclass
+_get_data = torch.Tensor.data.__get__
 _set_data = torch.Tensor.data.__set__
 
 
@@ -80,7 +81,7 @@ class NpuTensor(torch.Tensor):
 
     @property
     def data(self) -> torch.Tensor:
-        return self.detach()
+        return _get_data(self)
 
     @data.setter
     def data(self, other: torch.Tensor) -> None:
