@@ -27,6 +27,17 @@ def run_steps(name: str, n_steps: int, soc: str = "Ascend910A") -> EagerDevice:
     return device
 
 
+def rank_of_two(n_steps: int = 3) -> EagerDevice:
+    """Rank 1 of two that add up a gradient while the update of the others goes on."""
+    calls, n_before = host_calls("resnet18")
+    gradient = use(900_001, 11_000_000)
+    reduce = HostCall(call("c10d::allreduce_", gradient, results=(gradient,)), STACK)
+    device = EagerDevice(load_chip("Ascend910A"), 1, 1, 2)
+    for _ in range(n_steps):
+        device.step([*calls[:n_before], reduce, *calls[n_before or 0 :]], n_before)
+    return device
+
+
 def planted(n_steps: int = 3) -> EagerDevice:
     """A step with a slow operator on the AI CPU and a product whose sizes are no multiples of 256."""
     calls, n_before = host_calls("gpt")
