@@ -15,11 +15,12 @@ from npu_runtime.observers.profiler.eager.folder import write_folder
 from npu_runtime.observers.profiler.eager.stacks import stacks
 from npu_runtime.observers.profiler.eager.trace_view import trace_view
 from tests.importers.recorded_calls import recorded_step
+from tests.profiler.eager_runs import rank_of_two, run_steps
 from tests.profiler.perfetto import opened
 from tests.profiler.reader import COUNTERS, OTHERS, TENSORS, check_nesting, check_timeline
-from tests.profiler.test_eager_profiles import BEGAN_NS, run_steps
 from tf2npu.profiles.reader import read_profile
 
+BEGAN_NS = 1_700_000_000_123_456_789
 STEPS = [4, 5, 6]
 FULL = EagerOptions(level="Level1", aic_metrics="PipeUtilization", record_shapes=True, with_stack=True)
 FRONT = (
@@ -125,6 +126,19 @@ def test_events_nest_and_arrows_join_slices(tmp_path: Path):
     starts = {e["ts"] for e in events if e["ph"] == "f"}
     assert {row["Start Time(us)"].strip() for row in main} <= starts  # each has an arrow, and its start in the table is its own
     assert all(Decimal(e["ts"]) >= 0 for e in events if e["ph"] == "X")
+
+
+def test_a_collective_is_told_with_what_hides_it(tmp_path: Path):
+    output = output_of(eager_profile(rank_of_two().record(), FULL, STEPS), tmp_path)
+    check_timeline(events_of(output))
+    (reduce,) = [row for row in table(output, "kernel_details") if row["Step Id"] == "5" and row["Type"] == "HcomAllReduce"]
+    for row in table(output, "step_trace_time"):
+        assert row["Device_id"] == "1"
+        assert Decimal(row["Communication"]) == Decimal(reduce["Duration(us)"])
+        hidden, alone = Decimal(row["Overlapped"]), Decimal(row["Communication(Not Overlapped)"])
+        assert hidden > 0 and hidden + alone == Decimal(row["Communication"])
+        assert Decimal(row["Computing"]) + alone + Decimal(row["Free"]) == Decimal(row["Stage"])
+    assert json.loads((output.parent / "profiler_info_1.json").read_text())["rank_id"] == 1
 
 
 @pytest.mark.parametrize("name", ["lstm", "resnet18"])

@@ -15,27 +15,12 @@ from npu_runtime.simulation import eager_device
 from npu_runtime.simulation.eager_device import EagerDevice, HostCall
 from npu_runtime.simulation.eager_step_document import EagerStep, document_of
 from tests.importers.recorded_calls import recorded_step
+from tests.profiler.eager_runs import UPDATES, host_calls, run_steps
 from tests.profiler.reader import Profile, check_raw, check_steps, check_summary, check_tables, check_timeline, us
 from tf2npu.profiles.reader import read_profile
 
 BEGAN_NS = 1_700_000_000_123_456_789
 ALL = ProfilingOptions(training_trace=True, aicpu=True, hccl=True)
-UPDATES = ("aten::_foreach", "aten::_fused")
-"""The names of the optimizers' operators begin so in the recorded steps."""
-
-
-def host_calls(name: str) -> tuple[list[HostCall], int | None]:
-    """The calls of a recorded step, and how many of them are before the optimizer; None for a script that updates by hand."""
-    calls = [HostCall(call, "train.py(7): step;train.py(20): <module>") for call in recorded_step(name)[0]]
-    return calls, next((at for at, call in enumerate(calls) if call.operator.name.startswith(UPDATES)), None)
-
-
-def run_steps(name: str, n_steps: int, soc: str = "Ascend910A") -> EagerDevice:
-    device = EagerDevice(load_chip(soc))
-    calls, n_before = host_calls(name)
-    for _ in range(n_steps):
-        device.step(calls, n_before)
-    return device
 
 
 def written(device: EagerDevice, folder: Path) -> Profile:

@@ -155,6 +155,16 @@ def test_what_is_not_done_is_said_in_a_line(tmp_path: Path, capsys) -> None:
     assert (tmp_path / "file").read_text() == "mine" and not (tmp_path / "early.json").exists()
 
 
+def test_dynamic_profiles_are_refused_once_and_the_script_goes_on(capsys) -> None:
+    from torch_npu.profiler import dynamic_profile
+
+    dynamic_profile.init("folder")
+    for _ in range(3):
+        dynamic_profile.step()
+    dynamic_profile.start()
+    assert capsys.readouterr().err.count("dynamic_profile is not simulated") == 1
+
+
 def test_a_profile_that_saw_no_operator_says_so(tmp_path: Path, capsys) -> None:
     with profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(str(tmp_path))):
         torch.ones(3).sum()

@@ -46,7 +46,8 @@ def _moment(ns: int) -> str:
 
 def _files(profile: EagerProfile, began_ns: int) -> Iterator[Part]:
     rank = profile.log.run.rank_id
-    yield f"profiler_info{f'_{rank}' if rank >= 0 else ''}.json", _json(dict(profile.options.information))
+    name, of_rank = (f"profiler_info_{rank}.json", {"rank_id": rank}) if rank >= 0 else ("profiler_info.json", {})
+    yield name, _json({**profile.options.information, **of_rank})
     yield "profiler_metadata.json", _json(dict(profile.options.metadata))
     yield "README.txt", _README
     for name, content in _output(profile):
