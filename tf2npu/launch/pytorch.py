@@ -94,6 +94,29 @@ def without_effect(environment: Mapping[str, str] = os.environ) -> Iterable[str]
     return sorted(launcher_options(environment).keys() - set(_MEANT))
 
 
+_FOR_CUDA = {
+    "amp_C": "use torch.amp and torch.optim, or the vendor's apex for Ascend",
+    "apex": "use torch.amp and torch.optim, or the vendor's apex for Ascend",
+    "cupy": "use tensors of the NPU",
+    "flash_attn": "use torch.nn.functional.scaled_dot_product_attention",
+    "numba.cuda": "write the kernel with operators of PyTorch",
+    "nvidia.dali": "use torch.utils.data",
+    "pynvml": "use torch.npu.mem_get_info and torch.npu.utilization, or `npu-smi info` beside the script",
+    "triton": "write the kernel with operators of PyTorch, or take the vendor's triton-ascend",
+    "xformers": "use torch.nn.functional.scaled_dot_product_attention",
+}
+"""Packages that are made for CUDA -> what to use for the NPU."""
+
+
+def about_missing(message: str) -> str:
+    """What to use for a package that Python does not find, by its message; "" for one that is not made for CUDA."""
+    found = re.fullmatch(r"No module named '(.+)'", message)
+    if str(FOLDER) not in sys.path or found is None:
+        return ""
+    package = next((name for name in _FOR_CUDA if f"{found[1]}.".startswith(f"{name}.")), "")
+    return f"{package} is made for CUDA, and not for the NPU: {_FOR_CUDA[package]}" if package else ""
+
+
 def doctor_lines() -> list[str]:
     """The lines of `tf2npu doctor` on the adapter for PyTorch."""
     real = real_adapter()

@@ -110,6 +110,14 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     if operator in ON_WRAPPERS:
         return ON_WRAPPERS[operator](*args, **kwargs)
     operator = _RESOLVED.get(operator, operator)
+    result, index = carried_out(operator, args, kwargs)
+    if OBSERVERS:
+        tell(operator, args, kwargs, result, index)
+    return result
+
+
+def carried_out(operator: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, int]:
+    """The result of an operator of which nobody is told, and the number of its device.  Raises: as `run_operator`."""
     seen = _Unwrapped(operator)
     own = [seen.argument(value) for value in args]
     own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}
@@ -130,9 +138,7 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         result = _with_lengths(operator, out, index)
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
-    if OBSERVERS:
-        tell(operator, args, kwargs, result, index)
-    return result
+    return result, index
 
 
 def tell(operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
