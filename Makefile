@@ -31,7 +31,7 @@ CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter
 EACH_PYTHON = $(shell grep -rl --include='test_*.py' 'mark\.each_python' tests)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers tensorflow2-scripts rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers tensorflow2-scripts pytorch-scripts rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 # A leg is a front end that is tested in a pytest call of its own (tests/legs.toml): make test LEGS="core torch", or make test-tf2 alone.
 LEGS ?= core tf2 $(if $(wildcard .venv-torch),torch)
@@ -140,6 +140,12 @@ rank-launchers: $(STAMP)
 # Other people's scripts for TensorFlow 2 (an hour): ZOO=DIR as above, SCRIPTS='DIR ...' checkouts of tutorials; 77 without any.
 tensorflow2-scripts: $(STAMP)
 	$(PYTHON) -m benchmarks.tensorflow2_conversion $(if $(ZOO),--model-zoo $(ZOO)) $(if $(SCRIPTS),--scripts $(SCRIPTS))
+
+# Public scripts for CUDA on the simulated NPU and on PyTorch's CPU (15 minutes), with a Python that has PyTorch (TORCH_PYTHON):
+# CHECKOUTS='minGPT=DIR ...', which it names without; 77 where one is not there.
+TORCH_PYTHON ?= .venv-torch/bin/python
+pytorch-scripts:
+	$(TORCH_PYTHON) -m benchmarks.pytorch_scripts $(CHECKOUTS)
 
 # Eight ranks on both engines, three times each, beside one process with the batch of all (half an hour).
 rank-training: $(STAMP)

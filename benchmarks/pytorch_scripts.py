@@ -172,7 +172,7 @@ SCRIPTS = {
     ),
     "gan": Script("PyTorch-GAN", "implementations/gan", "gan.py", 20, _GAN),
     "dcgan of 2021": Script("PyTorch-GAN", "implementations/dcgan", "dcgan.py", 20, _GAN),
-    "wgan_gp": Script("PyTorch-GAN", "implementations/wgan_gp", "wgan_gp.py", 20, _GAN),
+    "wgan_gp": Script("PyTorch-GAN", "implementations/wgan_gp", "wgan_gp.py", 20, _GAN, images=2000),
     "bigram": Script("ng-video-lecture", ".", "bigram.py", 3),
 }
 

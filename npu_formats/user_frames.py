@@ -38,6 +38,20 @@ def calling_line() -> str:
     return ""
 
 
+def calling_frames(most: int = 64) -> str:
+    """The frames outside the libraries that are being carried out, the innermost first: "file(line): function;file(line): ..."
+
+    most: frames that are told, so that recursion makes no text without end.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    found: list[str] = []
+    while frame is not None and len(found) < most:
+        if _is_users(frame.f_code.co_filename):
+            found.append(f"{frame.f_code.co_filename}({frame.f_lineno}): {frame.f_code.co_name}")
+        frame = frame.f_back
+    return ";".join(found)
+
+
 def _is_users(filename: str) -> bool:
     inner = filename.startswith("<") and filename not in ("<string>", "<stdin>")
     return not (inner or is_library(filename))

@@ -36,6 +36,7 @@ class TaskTime:
     shapes, types and formats.  us: microseconds.  engine: that works on it.  bound: the pipe or link that takes longest, "start"
     where starting does.  file, line: of the script; "" and 0 if unknown.  flops: useful floating-point operations.  stream: 0 for
     most, others for masks of dropout and for collectives.  start_us: microseconds since the step began.  cost: all its figures.
+    calls: positions of the operators among the step's calls.
     """
 
     operators: tuple[str, ...]
@@ -51,6 +52,7 @@ class TaskTime:
     stream: int
     start_us: float
     cost: TaskCost
+    calls: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,10 @@ def step_bounds(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | None =
     return StepBounds(_bound(graph, alone, chip, ranks), _bound(graph, fused, chip, ranks), dict(Counter(graph.unmapped)))
 
 
-def bounds_by_device(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | None = None) -> dict[int, StepBounds]:
-    """The bounds of each device that a process calls, by its index."""
-    found: dict[int, list[OperatorCall]] = {}
-    for call in calls:
-        found.setdefault(call.device, []).append(call)
-    return {device: step_bounds(found[device], chip, ranks) for device in sorted(found)}
+def operators_bound(calls: Sequence[OperatorCall], chip: Chip, ranks: Ranks | None = None) -> Bound:
+    """The bound of each operator as a task of its own alone, as profiles show it."""
+    graph = formatted_graph(calls, chip)
+    return _bound(graph, operator_tasks(graph), chip, ranks or Ranks())
 
 
 def formatted_graph(calls: Sequence[OperatorCall], chip: Chip) -> TracedGraph:
@@ -124,15 +124,15 @@ def _bound(graph: TracedGraph, tasks: Sequence[LoweredTask], chip: Chip, ranks: 
 
 
 def _time(graph: TracedGraph, task: LoweredTask, cost: TaskCost, start: float) -> TaskTime:
-    members = dict.fromkeys(member for op in task.ops for member in op.members)
-    calls = [graph.calls[member] for member in members if member in graph.calls]
+    members = [name for name in dict.fromkeys(name for op in task.ops for name in op.members) if name in graph.calls]
+    calls = [graph.calls[member] for member in members]
     first = next((graph.calls[member] for member in task.head.members if member in graph.calls), None)
     inputs, outputs = tuple(map(_description, task.inputs)), tuple(map(_description, task.outputs))
     place = (first.file, first.line) if first else ("", 0)
     names = tuple(call.name for call in calls)
     return TaskTime(
         names, task.head.op_type, inputs, outputs, cost.us, cost.engine, cost.bound, *place, cost.flops, _stream(task), start,
-        cost,
+        cost, tuple(graph.position_of(member) for member in members),
     )  # fmt: skip
 
 

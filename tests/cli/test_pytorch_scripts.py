@@ -80,7 +80,7 @@ def test_pytorch_that_is_not_there_is_one_line_with_the_command_to_type(tool, fo
     (folder / "train.py").write_text("import torch\n")
     done = tool("run", "train.py")
     assert (done.code, done.err.count("\n")) == (2, 1)
-    assert 'pip install "tf2npu[torch]" --extra-index-url https://download.pytorch.org/whl/cpu' in done.err
+    assert 'pip install "tf2npu[torch]"' in done.err
 
 
 @pytest.mark.parametrize("version", ["2.10.0", "2.13.0+cpu"])

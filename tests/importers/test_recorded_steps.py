@@ -16,7 +16,7 @@ from npu_runtime.lowering.products import product_of
 from npu_runtime.simulation.compiled_model import compile_model
 from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.device import Issue, SimulatedDevice
-from npu_runtime.simulation.operator_bounds import StepBounds, bounds_by_device, formatted_graph, step_bounds
+from npu_runtime.simulation.operator_bounds import StepBounds, formatted_graph, step_bounds
 from tests.importers.recorded_calls import NETWORKS, recorded_step
 
 CHIP = load_chip("Ascend910A")
@@ -90,14 +90,6 @@ def test_two_steps_take_twice_as_long_as_one(name: str):
     """The second finds all storages there, under the numbers of the first: what lasts keeps its format, and nothing else does."""
     calls, once = recorded_step(name)[0], _bounds(name)
     assert step_bounds([*calls, *calls], CHIP).operators.us == pytest.approx(2 * once.operators.us, rel=0.01)
-
-
-def test_each_device_has_the_bounds_of_its_own_calls():
-    calls, once = recorded_step("gan")[0], _bounds("gan")
-    moved = [call._replace(device=1) for call in calls]
-    mixed = [call for pair in zip(calls, moved, strict=True) for call in pair]
-    made = bounds_by_device([*mixed, *moved], CHIP)
-    assert made[0] == once and made[1].operators.us == pytest.approx(2 * once.operators.us, rel=0.01)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -26,7 +26,7 @@ FIRST, LAST = (2, 10), (2, 13)
 """The first and the last release that can run. Source: torch.utils.backend_registration lets a device be written in Python from
 2.10 on, as the wheels of 2.9 and 2.10 show; that is experimental, so that a later release may change it."""
 _INSTALL = 'pip install "tf2npu[torch]" (pytorch.org/get-started says how to take the CPU build, which is far smaller)'
-_MEANT = ("soc",)
+_MEANT = ("soc", "profiling_mode", "profiling_options")
 """Options of the launcher that mean something for PyTorch."""
 
 
@@ -92,6 +92,29 @@ def check_chip(environment: Mapping[str, str] = os.environ) -> None:
 def without_effect(environment: Mapping[str, str] = os.environ) -> Iterable[str]:
     """The options of the launcher that mean nothing for a script for PyTorch."""
     return sorted(launcher_options(environment).keys() - set(_MEANT))
+
+
+_FOR_CUDA = {
+    "amp_C": "use torch.amp and torch.optim, or the vendor's apex for Ascend",
+    "apex": "use torch.amp and torch.optim, or the vendor's apex for Ascend",
+    "cupy": "use tensors of the NPU",
+    "flash_attn": "use torch.nn.functional.scaled_dot_product_attention",
+    "numba.cuda": "write the kernel with operators of PyTorch",
+    "nvidia.dali": "use torch.utils.data",
+    "pynvml": "use torch.npu.mem_get_info and torch.npu.utilization, or `npu-smi info` beside the script",
+    "triton": "write the kernel with operators of PyTorch, or take the vendor's triton-ascend",
+    "xformers": "use torch.nn.functional.scaled_dot_product_attention",
+}
+"""Packages that are made for CUDA -> what to use for the NPU."""
+
+
+def about_missing(message: str) -> str:
+    """What to use for a package that Python does not find, by its message; "" for one that is not made for CUDA."""
+    found = re.fullmatch(r"No module named '(.+)'", message)
+    if str(FOLDER) not in sys.path or found is None:
+        return ""
+    package = next((name for name in _FOR_CUDA if f"{found[1]}.".startswith(f"{name}.")), "")
+    return f"{package} is made for CUDA, and not for the NPU: {_FOR_CUDA[package]}" if package else ""
 
 
 def doctor_lines() -> list[str]:

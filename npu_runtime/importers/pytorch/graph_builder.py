@@ -30,6 +30,10 @@ class TracedGraph(ChipGraph):
         """ "file:line" of the call behind a member, "" if unknown."""
         return self.calls[member].source if member in self.calls else ""
 
+    def position_of(self, member: str) -> int:
+        """The position of the call behind a member among all calls, from 0: it stands behind the name."""
+        return int(member.rpartition("#")[2])
+
 
 @dataclass
 class _Stored:

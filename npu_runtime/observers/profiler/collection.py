@@ -154,6 +154,13 @@ def _folder_name(number: int, began_ns: int, run: DeviceRun) -> str:
     return f"PROF_{number:06d}_{moment:%Y%m%d%H%M%S}{began_ns // 1_000_000 % 1000:03d}_{letters}"
 
 
+def files_of(run: DeviceRun, options: ProfilingOptions, began_ns: int) -> tuple[str, Iterator[Part]]:
+    """The name of a profile's folder and its files, where it is part of another one.  Arguments: as of write_profile."""
+    log = log_device(run, choose_points(run, options.fp_point, options.bp_point)[0])
+    host = log_host(log, with_collectives=options.with_collectives)
+    return _folder_name(1, began_ns, run), _files(log, host, options, Clocks.of_day(began_ns))
+
+
 def _files(log: DeviceLog, host: HostLog, options: ProfilingOptions, clocks: Clocks) -> Iterator[Part]:
     if not is_split(log.chip):
         yield from _raw(log, host, options, clocks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from npu_runtime.observers.profiler.clocks import tick_ns
 from npu_runtime.observers.profiler.communication_timeline import communication_events
@@ -38,9 +39,8 @@ def timeline(log: DeviceLog, host: HostLog, options: ProfilingOptions) -> Iterat
 
 
 def _events(log: DeviceLog, host: HostLog, options: ProfilingOptions) -> Iterator[str]:
-    device = log.run.device_id
     cann = Process("CANN", _CANN, "CPU", HOST_DEVICE)
-    hardware = Process("Ascend Hardware", _HARDWARE, f"NPU {device}", device)
+    hardware = hardware_process(log)
     steps = StepTracks(log, hardware) if options.training_trace else None
     with_tasks = options.task_trace != OFF
     streams = {task.numbered.stream: f"Stream {task.numbered.stream}" for task in log.tasks} if with_tasks else {}
@@ -49,11 +49,17 @@ def _events(log: DeviceLog, host: HostLog, options: ProfilingOptions) -> Iterato
     yield from _calls(cann, host)
     if with_tasks:
         yield from _tasks(log, host, cann, hardware)
-        yield from _overlap(log)
+        yield from overlap_events(log)
     if steps:
         yield from steps.events()
     if options.with_collectives:
         yield from communication_events(log, {key: number for key, (_, number) in _launches(host).items()})
+
+
+def hardware_process(log: DeviceLog) -> Process:
+    """The group of tracks of the device's streams."""
+    device = log.run.device_id
+    return Process("Ascend Hardware", _HARDWARE, f"NPU {device}", device)
 
 
 def _calls(cann: Process, host: HostLog) -> Iterator[str]:
@@ -92,6 +98,14 @@ def _tasks(log: DeviceLog, host: HostLog, cann: Process, hardware: Process) -> I
         yield flow_event(hardware, tid, name, ts, str(number), FLOW, begins=False)
 
 
+def task_slices(log: DeviceLog, hardware: Process) -> Iterator[str]:
+    """Each execution alone, numbered by its place."""
+    for number, task in enumerate(log.tasks):
+        length = tick_duration(task.end - task.start)
+        args = _arguments(task, number)
+        yield slice_event(hardware, task.numbered.stream, task.numbered.task.name, at_tick(task.start), length, args)
+
+
 def _launches(host: HostLog) -> dict[int, tuple[Launch, int]]:
     """The launch of each task, and the number of its call, by the identity of the numbered task."""
     found, connection = {}, 0
@@ -104,17 +118,23 @@ def _launches(host: HostLog) -> dict[int, tuple[Launch, int]]:
 
 
 def _front_and_back(task: LoggedTask, launch: Launch, connection: int, hardware: Process) -> tuple[str, str]:
-    numbered = task.numbered
-    args = {
-        "Model Id": numbered.model_id, "Task Type": numbered.task.task_type, "Physic Stream Id": numbered.stream,
-        "Task Id": numbered.task_id, "Batch Id": 0, "Subtask Id": _NO_SUBTASK, "connection_id": connection,
-    }  # fmt: skip
+    numbered, args = task.numbered, _arguments(task, connection)
     name = json.dumps(numbered.task.name)
     front = f'{{"name": {name}, "pid": {hardware.pid}, "tid": {numbered.stream}, "ts": "'
     return front, f', "args": {json.dumps(args)}, "ph": "X"}}'
 
 
-def _overlap(log: DeviceLog) -> Iterator[str]:
+def _arguments(task: LoggedTask, connection: int) -> dict[str, Any]:
+    """The arguments of a task's slice.  connection: number of its launch."""
+    numbered = task.numbered
+    args = {
+        "Model Id": numbered.model_id, "Task Type": numbered.task.task_type, "Physic Stream Id": numbered.stream,
+        "Task Id": numbered.task_id, "Batch Id": 0, "Subtask Id": _NO_SUBTASK, "connection_id": connection,
+    }  # fmt: skip
+    return args | ({"Source": numbered.task.source} if numbered.task.source else {})
+
+
+def overlap_events(log: DeviceLog) -> Iterator[str]:
     """The intervals in which the device computes, in which it communicates, does the latter alone, and does nothing."""
     computing = union((task.start, task.end) for task in log.tasks if task.numbered.is_kernel)
     communication = union((task.start, task.end) for task in collectives(log))

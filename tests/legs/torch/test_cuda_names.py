@@ -39,6 +39,7 @@ ON_NPU = (
     ("torch.cuda.DoubleTensor(1).dtype", "torch.float32"),
     ("torch.nn.Linear(2, 3).cuda().weight.device, torch.nn.Linear(2, 3).to('cuda:1').weight.device", "npu:0 npu:1"),
     ("torch.nn.Linear(2, 3, device='cuda').bias.device", "npu:0"),
+    ("torch.nn.LazyLinear(3).cuda()(torch.ones(1, 2, device='cuda')).device", "npu:0"),
     ("torch.nn.Linear(2, 3, device='meta').to_empty(device='cuda').weight.device", "npu:0"),
     ("torch.nn.utils.rnn.pack_sequence([HOST]).cuda().is_cuda", "True"),
     ("torch.cuda.is_available(), torch.cuda.device_count(), torch.cuda.current_device()", "True 8 0"),
@@ -66,24 +67,27 @@ ON_NPU = (
     ("loaded(None), loaded('cuda:1'), loaded(torch.device('cuda:2')), loaded('cpu')", "npu:0 npu:1 npu:2 cpu"),
     ("loaded({'npu:0': 'cuda:3'}), loaded({'cuda:0': 'cuda:2'}), loaded({'cuda:0': 'cpu'})", "npu:3 npu:2 cpu"),
     ("loaded(lambda storage, where: storage), loaded(lambda storage, where: storage.cuda(1))", "cpu npu:1"),
+    ("of_cuda(None), of_cuda('cuda:2'), of_cuda('cpu'), of_cuda({'cuda:1': 'cuda:0'})", "npu:1 npu:2 cpu npu:0"),
+    ("of_cuda({'cuda:1': 'cpu'}), of_cuda(lambda storage, where: storage), of_cuda(map_cuda_1_to_3)", "cpu cpu npu:3"),
     ("scripted(HOST).tolist()", "[2.0, 2.0]"),
     ("patched()", "False True False True"),
 )  # fmt: skip
 """Expressions of a script, and what they print: devices of the NPU for those of CUDA."""
 
 REFUSED = (
-    ("torch.cuda.nvtx.range_push('a')", "torch.cuda.nvtx.range_push has no counterpart on the NPU: use torch.npu.mstx"),
-    ("torch.cuda.CUDAGraph()", "torch.cuda.CUDAGraph has no counterpart on the NPU"),
-    ("enter(torch.cuda.graph(None))", "torch.cuda.graph has no counterpart on the NPU"),
-    ("torch.cuda.comm.scatter(HOST, [0, 1])", 'use torch.distributed with the backend "hccl"'),
-    ("torch.cuda.memory_usage()", "`npu-smi info`"),
+    ("torch.cuda.nvtx.range_push('a')", "torch.cuda.nvtx.range_push is not on the simulated NPU: mark ranges by torch.npu.mstx"),
+    ("torch.cuda.CUDAGraph()", "torch.cuda.CUDAGraph is not on the simulated NPU: operators are not captured"),
+    ("enter(torch.cuda.graph(None))", "run the step without a graph"),
+    ("torch.cuda.comm.scatter(HOST, [0, 1])", "torch.cuda.comm.scatter is not on the simulated NPU"),
+    ("torch.cuda.memory_usage()", "torch.npu.mem_get_info"),
     ("torch.cuda.temperature()", "`npu-smi info`"),
     ("torch.cuda.cudart().cudaProfilerStart()", "torch_npu.profiler"),
+    ("torch.cuda.FloatStorage(2)", "old types of storages are not simulated"),
     ("HOST.cuda(8)", "Invalid NPU device ID 8"),
     ("HOST.to('cuda:9')", "9"),
 )
 
-SCRIPT = """
+SCRIPT = '''
 import copy, json, pickle, sys, unittest.mock, warnings
 import torch
 import torch.cuda.comm, torch.cuda.nvtx
@@ -130,6 +134,16 @@ def loaded(location):
     torch.save({"x": HOST.cuda()}, "x.pt")
     return torch.load("x.pt", map_location=location)["x"].device
 
+def of_cuda(location):
+    """A file in which CUDA's device 1 stands, as a GPU writes it."""
+    with unittest.mock.patch("torch.serialization.location_tag", lambda storage: "cuda:1"):
+        torch.save({"x": HOST}, "cuda.pt")
+    return torch.load("cuda.pt", map_location=location)["x"].device
+
+def map_cuda_1_to_3(storage, where):
+    assert where == "cuda:1"
+    return storage.cuda(3)
+
 @torch.jit.script
 def scripted(x):
     return 2 * x
@@ -153,7 +167,7 @@ for expression in json.loads(sys.argv[1]):
     except Exception as error:
         answers[expression] = f"{type(error).__name__}: {error}"
 json.dump(answers, open("answers.json", "w"))
-"""
+'''
 
 
 @pytest.fixture(scope="module")

@@ -138,6 +138,12 @@ class TestAProcess:
         assert done.returncode == 1 and 'train.py", line 3' in trace[1]
         assert "Expected all tensors to be on the same device" in done.stderr
 
+    def test_a_package_for_cuda_that_is_missing_has_an_answer(self, tmp_path):
+        (tmp_path / "train.py").write_text("import torch\nfrom pynvml.smi import nvidia_smi\n")
+        done = tf2npu_run("train.py", cwd=tmp_path)
+        assert done.returncode == 1 and "No module named 'pynvml'" in done.stderr
+        assert "tf2npu run: pynvml is made for CUDA, and not for the NPU: use torch.npu.mem_get_info" in done.stderr
+
     def test_children_have_the_device(self, tmp_path):
         (tmp_path / "train.py").write_text(
             "import subprocess, sys\nimport torch\n"

@@ -19,14 +19,15 @@ if not backend.is_possible():
     )
 
 from . import npu
-from ._device import prediction, run_summary
+from ._device import prediction, profiling, run_summary
 
 backend.install(npu)
 torch.npu = npu
 run_summary.begin()
 prediction.begin()
+profiling.begin()
 
-from . import contrib  # noqa: E402, F401
+from . import contrib, profiler  # noqa: E402, F401
 from ._operators import (  # noqa: E402, F401
     fast_gelu,
     get_npu_format,

@@ -19,13 +19,6 @@ from .._device import switched
 from . import refused, tensors
 from .frames import is_of_torch
 
-_OLD_NAMES = {
-    "max_memory_cached": "max_memory_reserved",
-    "memory_cached": "memory_reserved",
-    "reset_max_memory_cached": "reset_peak_memory_stats",
-}
-"""Names that torch.cuda has given up, and those of today."""
-
 Switches = dict[str, tuple[Any, str]]
 """Name -> what takes its place, and the spelling for the NPU; "" for what is refused and so not switched."""
 
@@ -35,7 +28,7 @@ def _is_of_import(frame: FrameType) -> bool:
     return frame.f_code.co_filename.startswith("<frozen importlib")
 
 
-def _switch(module: ModuleType, switches: Switches) -> None:
+def switch_module(module: ModuleType, switches: Switches) -> None:
     """Give a module attributes for others than PyTorch."""
     now = dict(switches)
     own = {name: module.__dict__.get(name) for name in switches}
@@ -68,9 +61,8 @@ def _main() -> Switches:
     """Names of torch.cuda itself. The module amp stays that of PyTorch, as its own names are switched."""
     shared = [name for name in npu.__all__ if name != "amp" and hasattr(torch.cuda, name)]
     made = _of_npu(shared)
-    made |= {old: (getattr(npu, name), f"torch.npu.{name}") for old, name in _OLD_NAMES.items()}
     made |= {name: (kind, f"torch.npu.{name}") for name, kind in tensors.OLD_TYPES.items()}
-    return made | _refused("torch.cuda", refused.ADVICE)
+    return _refused("torch.cuda", {name: text for name, text in refused.ADVICE.items() if hasattr(torch.cuda, name)}) | made
 
 
 def _refused(path: str, advice: Any) -> Switches:
@@ -95,5 +87,5 @@ def _below() -> dict[str, Switches]:
 def install() -> None:
     """Switch torch.cuda and what is below it."""
     for name, switches in _below().items():
-        _switch(importlib.import_module(f"torch.cuda.{name}"), switches)
-    _switch(torch.cuda, _main())
+        switch_module(importlib.import_module(f"torch.cuda.{name}"), switches)
+    switch_module(torch.cuda, _main())

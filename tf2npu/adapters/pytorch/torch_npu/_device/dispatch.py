@@ -38,7 +38,7 @@ _LABELLED = frozenset(
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
 
 _WITH_PLACES = frozenset((_aten._sparse_mm_reduce_impl.default,))
-"""Operators that keep what their backward needs only for hosts that need gradients; the CPU's backward ends the process without."""
+"""Operators that keep what their backward needs only for hosts that need gradients; without it, that ends the process."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """Functions that are told of each operator: itself, its arguments, its keywords, its result, and the number of the device."""
@@ -114,6 +114,14 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """
     if operator in ON_WRAPPERS:
         return ON_WRAPPERS[operator](*args, **kwargs)
+    result, index = carried_out(operator, args, kwargs)
+    if OBSERVERS:
+        tell(operator, args, kwargs, result, index)
+    return result
+
+
+def carried_out(operator: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Any, int]:
+    """The result of an operator of which nobody is told, and the number of its device.  Raises: as `run_operator`."""
     seen = _Unwrapped(operator)
     own = [seen.argument(value) for value in args]
     own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}
@@ -141,9 +149,7 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         result = _with_lengths(operator, out, index)
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
-    if OBSERVERS:
-        tell(operator, args, kwargs, result, index)
-    return result
+    return result, index
 
 
 _MARKS = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate) | torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)

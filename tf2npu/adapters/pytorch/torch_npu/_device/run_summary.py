@@ -38,7 +38,13 @@ def none_on_device() -> str:
     return "" if _log and _log[0].operators else "no operator ran on the device: no tensor of the script was moved to it"
 
 
+_LAUNCHER = "torch.distributed.elastic.agent.server.local_elastic_agent"
+"""The module of torchrun that starts ranks: its own process has no use for the device."""
+
+
 def _print_log() -> None:
+    if none_on_device() and _LAUNCHER in sys.modules:
+        return
     if sys.stderr is not None:
         print("\n".join(f"torch_npu: {line}" for line in lines()), file=sys.stderr)
 

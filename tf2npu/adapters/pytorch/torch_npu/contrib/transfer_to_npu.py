@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .._cuda import amp, arguments, checkpoints, devices, distributed, modules, tensors
+from .._cuda import amp, arguments, checkpoints, devices, distributed, modules, profilers, tensors
 from .._device import switched
 
 
@@ -19,7 +19,7 @@ def _uncompiled(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
     return obj
 
 
-for part in (devices, arguments, amp, checkpoints, tensors, distributed, modules):
+for part in (devices, arguments, amp, checkpoints, tensors, distributed, modules, profilers):
     part.install()
 torch.jit.script = _uncompiled
 torch.jit.script_method = lambda function: function
