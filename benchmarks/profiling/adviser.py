@@ -1,6 +1,6 @@
 """Has the vendor's adviser (PyPI: msprof-analyze) read profiles with two planted operators, and looks for their names.
 
-One profile is of a run that is made by hand, the other of the script `scripts/planted.py`.
+One profile is of a run that is made by hand, one of the script `scripts/planted.py`, and one is a folder of torch_npu's profiler.
 
     python -m benchmarks.profiling.adviser [--adviser COMMAND]
 
@@ -20,13 +20,16 @@ from pathlib import Path
 from benchmarks.profiling.real_runs import RealRun, profiles_of
 from benchmarks.profiling.vendor_parser import NOT_BROUGHT
 from npu_runtime.observers.profiler.collection import write_profile
+from npu_runtime.observers.profiler.eager.eager_profile import EagerOptions, eager_profile
+from npu_runtime.observers.profiler.eager.folder import write_folder
 from npu_runtime.observers.profiler.settings import ProfilingOptions
-from tests.profiler import runs
+from tests.profiler import eager_runs, runs
 
-AI_CPU = {"made by hand": "Unique", "script": "RandomUniform"}
-"""Type of the only operator on the AI CPU, by profile."""
-PRODUCT = "planted/MatMul"
-"""The matrix product whose sizes are no multiples of 256."""
+PLANTED_OPERATORS = {
+    "made by hand": ("Unique", "planted/MatMul"), "script": ("RandomUniform", "planted/MatMul"),
+    "PyTorch": ("UniqueWithCountsAndSorting", "aten::mm_239"),
+}  # fmt: skip
+"""Type of an operator on the AI CPU and name of a matrix product whose sizes are no multiples of 256, by profile."""
 PLANTED = RealRun("planted")
 """The script with both."""
 _BEGAN_NS = 1_700_000_000_123_456_789
@@ -40,11 +43,18 @@ def by_hand(scratch: Path) -> Path:
     return write_profile(runs.planted(), ProfilingOptions(training_trace=True, aicpu=True), output, _BEGAN_NS).folder
 
 
+def of_pytorch(scratch: Path) -> Path:
+    """The folder of torch_npu's profiler."""
+    options = EagerOptions(level="Level1", aic_metrics="PipeUtilization", record_shapes=True, with_stack=True)
+    return write_folder(eager_profile(eager_runs.planted().record(), options, [1, 2, 3]), scratch / "pytorch", "host", _BEGAN_NS)
+
+
 def advice(command: str, profile: Path, scratch: Path) -> str:
     """The output of the adviser and the pages that it writes.  scratch: an empty folder."""
     scratch.mkdir()
     told = scratch / "advice"
-    words = [command, "advisor", "all", "-d", profile, "-pt", "msprof", "-l", "en", "-o", told, "--force"]
+    kind = ["-pt", "msprof"] if profile.name.startswith("PROF") else []
+    words = [command, "advisor", "all", "-d", profile, *kind, "-l", "en", "-o", told, "--force"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=scratch)
     if done.returncode:
         raise SystemExit(f"the adviser fails:\n{done.stdout}{done.stderr}")
@@ -63,10 +73,11 @@ def main() -> int:
         return NOT_BROUGHT
     is_named = []
     with tempfile.TemporaryDirectory() as scratch:
-        profiles = {"made by hand": by_hand(Path(scratch)), "script": profiles_of(PLANTED, Path(scratch) / "script")[0]}
+        profiles = {"made by hand": by_hand(Path(scratch)), "PyTorch": of_pytorch(Path(scratch))}
+        profiles["script"] = profiles_of(PLANTED, Path(scratch) / "script")[0]
         for number, (kind, profile) in enumerate(profiles.items()):
             told = advice(command, profile, Path(scratch) / str(number))
-            for name in (AI_CPU[kind], PRODUCT):
+            for name in PLANTED_OPERATORS[kind]:
                 is_named.append(name in told)
                 print(f"{kind}, {name}: {'named' if name in told else 'NOT named'}")
     return 0 if all(is_named) else 1

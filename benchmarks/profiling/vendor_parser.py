@@ -29,7 +29,7 @@ from npu_runtime.observers.profiler.clocks import LEAD_NS
 from npu_runtime.observers.profiler.collection import write_profile
 from npu_runtime.observers.profiler.settings import ProfilingOptions
 from npu_runtime.simulation.run_record import DeviceRun
-from tests.profiler import runs
+from tests.profiler import eager_runs, runs
 
 NOT_BROUGHT = 77
 """Exit code that says that something to check against is missing."""
@@ -149,7 +149,7 @@ def _first_batches(run: DeviceRun) -> Counter[tuple[str, Decimal, Decimal]]:
 
 
 def cases() -> Iterator[tuple[str, DeviceRun, ProfilingOptions]]:
-    """The runs to compare: a loop of 100 iterations, each group of counters, level 0, steps alone, three graphs."""
+    """The runs to compare: a loop of 100 iterations, each group of counters, level 0, steps alone, three graphs, eager steps."""
     all_on = ProfilingOptions(training_trace=True)
     yield "100 iterations", runs.lenet_run(100), all_on
     for group in GROUPS:
@@ -162,6 +162,9 @@ def cases() -> Iterator[tuple[str, DeviceRun, ProfilingOptions]]:
         yield f"rank {rank} of 2 without hccl", run, all_on
     yield "odd tasks", runs.odd_tasks(), all_on
     yield "planted operators", runs.planted(), all_on
+    for name in ("gpt", "resnet18"):
+        run = eager_runs.run_steps(name, 5).record().run
+        yield f"PyTorch's operators, {name}", run, ProfilingOptions(training_trace=True, aicpu=True, hccl=True)
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,27 +16,12 @@ from npu_runtime.simulation import eager_device
 from npu_runtime.simulation.eager_device import EagerDevice, HostCall
 from npu_runtime.simulation.eager_step_document import EagerStep, document_of
 from tests.importers.recorded_calls import recorded_step
+from tests.profiler.eager_runs import UPDATES, host_calls, run_steps
 from tests.profiler.reader import Profile, check_raw, check_steps, check_summary, check_tables, check_timeline, us
 from tf2npu.profiles.reader import read_profile
 
 BEGAN_NS = 1_700_000_000_123_456_789
 ALL = ProfilingOptions(training_trace=True, aicpu=True, hccl=True)
-UPDATES = ("aten::_foreach", "aten::_fused")
-"""The names of the optimizers' operators begin so in the recorded steps."""
-
-
-def host_calls(name: str) -> tuple[list[HostCall], int | None]:
-    """The calls of a recorded step, and how many of them are before the optimizer; None for a script that updates by hand."""
-    calls = [HostCall(call, "train.py(7): step;train.py(20): <module>") for call in recorded_step(name)[0]]
-    return calls, next((at for at, call in enumerate(calls) if call.operator.name.startswith(UPDATES)), None)
-
-
-def run_steps(name: str, n_steps: int, soc: str = "Ascend910A") -> EagerDevice:
-    device = EagerDevice(load_chip(soc))
-    calls, n_before = host_calls(name)
-    for _ in range(n_steps):
-        device.step(calls, n_before)
-    return device
 
 
 def written(device: EagerDevice, folder: Path) -> Profile:
@@ -129,6 +115,17 @@ def test_steps_of_ever_new_shapes_do_not_pile_up(monkeypatch):
     (model,) = device.record().run.models
     assert [step.is_kept for step in model.iterations] == [False, False, False, True, True]
     assert len(model.tasks) <= 2 * n_tasks
+
+
+def test_the_memory_of_long_runs_is_kept_for_their_latest_steps(monkeypatch):
+    calls, n_before = host_calls("gan")
+    monkeypatch.setattr(eager_device, "MOST_MEMORY", 2 * len(calls))
+    device = EagerDevice(load_chip("Ascend910A"))
+    for step in range(5):
+        device.step([replace(call, n_bytes=1000 * step) for call in calls], n_before)
+    record = device.record()
+    assert {number: set(n_bytes) for number, n_bytes in record.memory.items()} == {4: {3000}, 5: {4000}}
+    assert len(record.run.models[0].tasks) == len(record.run.models[0].iterations[0].runs)  # the steps are equal all the same
 
 
 def test_the_same_steps_give_the_same_bytes(tmp_path: Path):

@@ -19,7 +19,7 @@ from npu_formats.files.lock import Busy
 from npu_formats.session_options import launcher_options
 from tf2npu.launch import pytorch
 from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, loaded_shim, shim_of_run, watching_shim
-from tf2npu.ranks import launch_request, launcher_script
+from tf2npu.ranks import launch_request, launcher_script, pytorch_job
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.errors import NotAReport
 from tf2npu.runs import merge, write
@@ -70,7 +70,8 @@ def run_script(
         if is_launcher:
             return launcher_script.run_launcher(Path(script or ""), argv)
         if not ranks.is_for_one:
-            return launch_request.run(ranks, _words(module, script, argv, strict), report)
+            start = pytorch_job.run if shim_of_run(module, script) is PYTORCH else launch_request.run
+            return start(ranks, _words(module, script, argv, strict), report)
     except ValueError as error:
         print(f"tf2npu run: {visible_lines(str(error))}", file=sys.stderr)
         return USAGE

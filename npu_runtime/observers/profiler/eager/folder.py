@@ -11,6 +11,7 @@ from npu_runtime.observers.profiler.collection import Part, files_of
 from npu_runtime.observers.profiler.draft_folder import DraftFolder
 from npu_runtime.observers.profiler.eager.eager_profile import LEVELS, SINCE_BEGIN, EagerProfile
 from npu_runtime.observers.profiler.eager.kernel_details import kernel_details
+from npu_runtime.observers.profiler.eager.memory_record import memory_record
 from npu_runtime.observers.profiler.eager.operator_details import operator_details
 from npu_runtime.observers.profiler.eager.step_trace_time import step_trace_time
 from npu_runtime.observers.profiler.eager.trace_view import trace_view
@@ -46,7 +47,8 @@ def _moment(ns: int) -> str:
 
 def _files(profile: EagerProfile, began_ns: int) -> Iterator[Part]:
     rank = profile.log.run.rank_id
-    yield f"profiler_info{f'_{rank}' if rank >= 0 else ''}.json", _json(dict(profile.options.information))
+    name, of_rank = (f"profiler_info_{rank}.json", {"rank_id": rank}) if rank >= 0 else ("profiler_info.json", {})
+    yield name, _json({**profile.options.information, **of_rank})
     yield "profiler_metadata.json", _json(dict(profile.options.metadata))
     yield "README.txt", _README
     for name, content in _output(profile):
@@ -66,6 +68,8 @@ def _output(profile: EagerProfile) -> Iterator[Part]:
     yield "trace_view.json", trace_view(profile)
     if options.with_host:
         yield "operator_details.csv", operator_details(profile)
+        if profile.record.memory:
+            yield "memory_record.csv", memory_record(profile)
     if not options.with_device:
         return
     yield "kernel_details.csv", kernel_details(profile)

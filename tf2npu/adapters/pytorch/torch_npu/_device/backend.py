@@ -24,6 +24,7 @@ from . import (
     transfers,
     uninitialized,
 )
+from .ranks import of_torch
 
 NAME = "npu"
 
@@ -52,6 +53,7 @@ def install(module: ModuleType) -> None:
     )  # fmt: skip
     for part in parts:
         part.install()
+    of_torch.install()
 
 
 def is_possible() -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.jit import _builtins as jit_names
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils import _device as default_device
 
@@ -101,7 +102,10 @@ def install() -> None:
     """Put the functions in the place of PyTorch's, which serve all other devices."""
     known = default_device._device_constructors()  # PyTorch's own and ours: the default device counts for both
     for name in CONSTRUCTORS:
-        setattr(torch, name, _constructor(name))
+        made, operator = _constructor(name), jit_names._find_builtin(getattr(torch, name))
+        if operator is not None:
+            jit_names._register_builtin(made, operator)  # torch.jit goes on to compile functions that call it
+        setattr(torch, name, made)
     known.update(getattr(torch, name) for name in CONSTRUCTORS)
     torch.Tensor.new_tensor = new_tensor
     NpuTensor.new = new

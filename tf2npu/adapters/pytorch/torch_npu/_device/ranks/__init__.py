@@ -1,0 +1,1 @@
+"""Several ranks, each a process with a simulated device: the backend hccl, and DistributedDataParallel."""
