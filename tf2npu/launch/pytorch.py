@@ -22,7 +22,7 @@ FOLDER = Path(tf2npu.__file__).resolve().parent / "adapters" / "pytorch"
 PACKAGE = "torch_npu"
 TRANSFER = "TORCH_TRANSFER_TO_NPU"
 """The vendor's variable: with 1, torch_npu switches CUDA's names over when PyTorch loads it."""
-FIRST, LAST = (2, 10), (2, 13)
+FIRST, LAST = (2, 10), (2, 14)
 """The first and the last release that can run. Source: torch.utils.backend_registration lets a device be written in Python from
 2.10 on, as the wheels of 2.9 and 2.10 show; that is experimental, so that a later release may change it."""
 _INSTALL = 'pip install "tf2npu[torch]" (pytorch.org/get-started says how to take the CPU build, which is far smaller)'
