@@ -69,6 +69,7 @@ ON_NPU = (
     ("loaded(lambda storage, where: storage), loaded(lambda storage, where: storage.cuda(1))", "cpu npu:1"),
     ("of_cuda(None), of_cuda('cuda:2'), of_cuda('cpu'), of_cuda({'cuda:1': 'cuda:0'})", "npu:1 npu:2 cpu npu:0"),
     ("of_cuda({'cuda:1': 'cpu'}), of_cuda(lambda storage, where: storage), of_cuda(map_cuda_1_to_3)", "cpu cpu npu:3"),
+    ("forked()", "True"),
     ("scripted(HOST).tolist()", "[2.0, 2.0]"),
     ("patched()", "False True False True"),
 )  # fmt: skip
@@ -133,6 +134,12 @@ def default_type(kind):
 def loaded(location):
     torch.save({"x": HOST.cuda()}, "x.pt")
     return torch.load("x.pt", map_location=location)["x"].device
+
+def forked():
+    before = torch.cuda.get_rng_state()
+    with torch.random.fork_rng(devices=[0]), torch.random.fork_rng(devices=[1], device_type="cuda"):
+        torch.cuda.manual_seed(5)
+    return torch.equal(before, torch.cuda.get_rng_state())
 
 def of_cuda(location):
     """A file in which CUDA's device 1 stands, as a GPU writes it."""

@@ -6,7 +6,7 @@ Source of the list: what PyTorch itself calls constructors with a device, and wh
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import torch
@@ -100,7 +100,7 @@ def install() -> None:
         _put(owner, "__init__")
     for name in ("custom_fwd", "custom_bwd", "is_autocast_available"):
         _put(torch.amp, name)
-    _put(torch.random, "fork_rng")
+    torch.random.fork_rng = partial(taking(torch.random.fork_rng), device_type="npu")  # PyTorch's default is cuda
     replaced.Generator.__new__ = staticmethod(taking(replaced.Generator.__new__))
     parallel = torch.nn.parallel.DistributedDataParallel
     parallel.__init__ = _ids(parallel.__init__)
