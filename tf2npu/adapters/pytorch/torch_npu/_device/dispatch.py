@@ -17,6 +17,7 @@ _aten = torch.ops.aten
 _OURS = numbering.TYPES
 _Tensor, _device = torch.Tensor, torch.device
 
+_COPY = _aten.copy_.default
 COPIES = frozenset((_aten._to_copy.default, _aten.copy_.default, _aten._copy_from.default))
 """Operators between devices."""
 
@@ -36,8 +37,8 @@ _LABELLED = frozenset(
 )  # fmt: skip
 """Losses whose labels may be int32 on the device (textbook, listing 5-44) and may not on the CPU."""
 
-_RESOLVED = {_aten._conj.default: _aten.conj_physical.default, _aten._neg_view.default: _aten.neg.default}
-"""Views that only mark numbers as conjugate or negative: below autograd PyTorch does not look at the mark: numbers are made."""
+_WITH_PLACES = frozenset((_aten._sparse_mm_reduce_impl.default,))
+"""Operators that keep what their backward needs only for hosts that need gradients; without it, that ends the process."""
 
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """Functions that are told of each operator: itself, its arguments, its keywords, its result, and the number of the device."""
@@ -49,11 +50,12 @@ ON_WRAPPERS: dict[Any, Callable[..., Any]] = {}
 class _Unwrapped:
     """Arguments of one operator as tensors of the host."""
 
-    __slots__ = ("host", "index", "operator")
+    __slots__ = ("host", "index", "is_complex", "operator")
 
     def __init__(self, operator: Any) -> None:
         self.operator = operator
         self.index = -1
+        self.is_complex = False
         self.host: _Tensor | None = None
 
     def argument(self, value: Any) -> Any:
@@ -62,7 +64,10 @@ class _Unwrapped:
                 self.index = value.index
             elif self.index != value.index and self.operator not in COPIES:
                 raise RuntimeError(_two_devices(self.index, f"npu:{value.index}"))
-            return value.host
+            host = value.host
+            if host.is_complex():
+                self.is_complex = True
+            return host
         if isinstance(value, _Tensor):
             if value.dim() or value.is_meta:
                 self.host = value
@@ -109,7 +114,6 @@ def run_operator(operator: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """
     if operator in ON_WRAPPERS:
         return ON_WRAPPERS[operator](*args, **kwargs)
-    operator = _RESOLVED.get(operator, operator)
     result, index = carried_out(operator, args, kwargs)
     if OBSERVERS:
         tell(operator, args, kwargs, result, index)
@@ -122,11 +126,18 @@ def carried_out(operator: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Any
     own = [seen.argument(value) for value in args]
     own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}
     seen.check()
-    if operator in _LABELLED:
+    if operator in _WITH_PLACES:
+        own = [value.detach().requires_grad_() if isinstance(value, _Tensor) else value for value in own]
+    elif operator in _LABELLED:
         own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
     index = seen.index if seen.index >= 0 else numbering.current_device()
     try:
-        out = shapes_only.run(operator, own, own_keywords) if shapes_only.IS_ON else operator(*own, **own_keywords)
+        if shapes_only.IS_ON:
+            out = shapes_only.run(operator, own, own_keywords)
+        elif seen.is_complex:
+            out = _of_complex(operator, own, own_keywords)
+        else:
+            out = args[0] if operator is _COPY and _is_itself(*own[:2]) else operator(*own, **own_keywords)
     except RuntimeError as error:
         _see_to_memory(index, error)
         raise
@@ -139,6 +150,21 @@ def carried_out(operator: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Any
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
     return result, index
+
+
+_MARKS = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate) | torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)
+
+
+def _of_complex(operator: Any, own: list[Any], own_keywords: dict[str, Any]) -> Any:
+    """The result of an operator that may mark numbers as conjugate within: below autograd PyTorch does not look at such marks."""
+    excluded = torch._C._dispatch_tls_local_exclude_set() - _MARKS
+    with torch._C._ForceDispatchKeyGuard(torch._C._dispatch_tls_local_include_set(), excluded):
+        return operator(*own, **own_keywords)
+
+
+def _is_itself(target: _Tensor, source: _Tensor) -> bool:
+    """Whether a tensor is copied to a view of itself of another shape, as C++ does where it cannot see that both are one."""
+    return target.shape != source.shape and target.numel() == source.numel() > 0 and target.data_ptr() == source.data_ptr()
 
 
 def tell(operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:

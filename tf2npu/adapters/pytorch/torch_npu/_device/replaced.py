@@ -69,6 +69,17 @@ def _ctc_loss(log_probs: torch.Tensor, targets: torch.Tensor, *lengths_and_optio
     return _ctc_loss_of_torch(log_probs, targets, *lengths_and_options, **options)
 
 
+_rank_of_torch = torch.linalg.matrix_rank
+
+
+def _matrix_rank(*args: Any, out: Any = None, **kwargs: Any) -> torch.Tensor:
+    """torch.linalg.matrix_rank, which leaves `out` as it was where that is of a class of its own."""
+    if not isinstance(out, NpuTensor):
+        return _rank_of_torch(*args, **kwargs, **({} if out is None else {"out": out}))
+    made = _rank_of_torch(*args, **kwargs)
+    return out.resize_(made.shape).copy_(made)
+
+
 def _moved(value: Any, place: torch.device) -> Any:
     return value.to(place) if isinstance(value, torch.Tensor) else value
 
@@ -119,7 +130,7 @@ def install() -> None:
     torch.Tensor.pin_memory = _pinned
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch.nn.Module._apply = _apply
-    torch.ctc_loss = _ctc_loss
+    torch.ctc_loss, torch.linalg.matrix_rank = _ctc_loss, _matrix_rank
     for name in ("nested_tensor", "as_nested_tensor", "nested_tensor_from_jagged", "narrow"):
         setattr(torch.nested, name, _nested(name))
     for name, function in _accelerator().items():

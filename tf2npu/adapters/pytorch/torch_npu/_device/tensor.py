@@ -48,6 +48,8 @@ class NpuTensor(torch.Tensor):
 
     @staticmethod
     def __new__(cls, host: torch.Tensor, index: int, allocation: Allocation | None = None) -> NpuTensor:
+        if host.is_conj() or host.is_neg():
+            host = host.resolve_conj().resolve_neg()  # below autograd PyTorch does not look at these marks
         if host.layout is torch.strided:
             made = _wrapper(
                 cls, host.size(), strides=host.stride(), storage_offset=host.storage_offset(), dtype=host.dtype,
