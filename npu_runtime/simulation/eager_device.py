@@ -6,6 +6,7 @@ Steps follow each other without a gap, as the host's part is not known: what a p
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -26,16 +27,23 @@ _TYPES = {AI_CPU: "AI_CPU", RUNTIME: "AI_CPU", COLLECTIVE: "COMMUNICATION", COPY
 _GAP_US = 0.02
 """Microseconds between two steps, so that none begins in the tick in which another ends: the vendor's parser looks for the end of
 the step before in an earlier tick."""
+MOST_MEMORY = 1_000_000
+"""Calls, the latest ones, whose memory is kept: eight bytes each."""
 _OTHER_FLOAT = 0.5
 """Stands for every number with a fraction but 0 and 1: learning rates change from step to step, and no cost with them."""
 
 
 @dataclass(frozen=True)
 class HostCall:
-    """An operator as the host called it.  stack: frames of the script, the innermost first; "" where they were not asked for."""
+    """An operator as the host called it.
+
+    stack: frames of the script, the innermost first; "" where they were not asked for.  n_bytes: in use on its device behind the
+    call; -1 where that was not asked for.
+    """
 
     operator: OperatorCall
     stack: str = ""
+    n_bytes: int = -1
 
 
 @dataclass(frozen=True)
@@ -60,12 +68,13 @@ class _Step:
 @dataclass(frozen=True)
 class EagerRecord:
     """run: for the files of a profile.  calls: of each step that has its tasks, by its number.  calls_of: positions of a task's
-    operators among the calls of its step, by the task's number.
+    operators among the calls of its step, by the task's number.  memory: bytes in use behind each call of a step, by its number.
     """
 
     run: DeviceRun
     calls: Mapping[int, Sequence[HostCall]]
     calls_of: Mapping[int, tuple[int, ...]]
+    memory: Mapping[int, Sequence[int]]
 
 
 class EagerDevice:
@@ -77,6 +86,7 @@ class EagerDevice:
         self._numbers = device_id, rank_id, n_ranks
         self._forms: dict[bytes, _Form] = {}
         self._steps: list[_Step] = []
+        self._memory: dict[int, array[int]] = {}
 
     def step(self, calls: Sequence[HostCall], n_before_update: int | None = None) -> None:
         """Run the calls of a step of this device.  n_before_update: of them, before the optimizer; None for a step without."""
@@ -89,11 +99,19 @@ class EagerDevice:
         self._forms[key] = form  # the latest is behind all others
         self._forget_oldest()
         self._steps.append(_Step(key, self.now, form.us))
+        self._keep_memory(calls)
         self.now += form.us + _GAP_US
 
     def _forget_oldest(self) -> None:
         while len(self._forms) > 1 and sum(len(form.tasks) for form in self._forms.values()) > MOST_TASKS:
             del self._forms[next(iter(self._forms))]
+
+    def _keep_memory(self, calls: Sequence[HostCall]) -> None:
+        """Equal steps may find more in use than those before, as where a script keeps its losses."""
+        if calls and calls[0].n_bytes >= 0:
+            self._memory[len(self._steps)] = array("q", (call.n_bytes for call in calls))
+        while len(self._memory) > 1 and sum(map(len, self._memory.values())) > MOST_MEMORY:
+            del self._memory[next(iter(self._memory))]
 
     def record(self) -> EagerRecord:
         """The run as one model whose iterations are the steps: the latest with their tasks, all with their times."""
@@ -110,7 +128,7 @@ class EagerDevice:
             iterations.append(_iteration(number, step, form, made.get(step.form, ())))
         tasks = [run.task for runs in made.values() for run in runs]
         run.models.append(ModelRun(1, "eager", tasks, (0.0, self._opened), iterations))
-        return EagerRecord(run, calls, calls_of)
+        return EagerRecord(run, calls, calls_of, dict(self._memory))
 
     def _first_kept(self) -> int:
         """The number of steps that are told without their tasks, as the latest have as many as a record keeps."""

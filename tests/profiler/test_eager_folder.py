@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from npu_formats.device.chip import load_chip
 from npu_runtime.observers.profiler.eager.eager_profile import EagerOptions, EagerProfile, eager_profile
 from npu_runtime.observers.profiler.eager.folder import write_folder
 from npu_runtime.observers.profiler.eager.stacks import stacks
 from npu_runtime.observers.profiler.eager.trace_view import trace_view
+from npu_runtime.simulation.eager_device import EagerDevice
 from tests.importers.recorded_calls import recorded_step
-from tests.profiler.eager_runs import rank_of_two, run_steps
+from tests.profiler.eager_runs import host_calls, rank_of_two, run_steps
 from tests.profiler.perfetto import opened
 from tests.profiler.reader import COUNTERS, OTHERS, TENSORS, check_nesting, check_timeline
 from tf2npu.profiles.reader import read_profile
@@ -38,7 +41,8 @@ STEP_TIMES = (
     "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,"
     "Communication(Not Overlapped and Exclude Receive),Preparing"
 )
-"""Columns by table. Source: the vendor's guide to the Ascend PyTorch Profiler, tables 1, 5 and 6."""
+MEMORY = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream Ptr,Device Type"
+"""Columns by table. Source: the vendor's guide to the Ascend PyTorch Profiler, tables 1, 2, 5 and 6."""
 
 
 def profile_of(name: str = "gpt", options: EagerOptions = FULL, steps: list[int] | None = STEPS) -> EagerProfile:
@@ -80,6 +84,18 @@ def test_level_0_has_names_and_times_alone(tmp_path: Path):
     assert not (output / "op_statistic.csv").exists()
     assert {row["Input Shapes"] + row["Call Stack"] for row in table(output, "operator_details")} == {""}
     assert [row["Step"] for row in table(output, "step_trace_time")] == [""]
+
+
+def test_memory_is_told_where_it_changes(tmp_path: Path):
+    device, (calls, n_before) = EagerDevice(load_chip("Ascend910A")), host_calls("gan")
+    for step in range(2):
+        device.step([replace(call, n_bytes=(1 + step + at // 100) << 20) for at, call in enumerate(calls)], n_before)
+    output = output_of(eager_profile(device.record(), FULL, [0, 1]), tmp_path)
+    rows = table(output, "memory_record")
+    assert columns(output, "memory_record") == MEMORY
+    assert [row["Total Allocated(MB)"] for row in rows] == ["1.0", "2.0", "3.0"]  # the second step begins with what is in use
+    called = {event["ts"] for event in events_of(output) if event.get("cat") == "cpu_op"}
+    assert {row["Timestamp(us)"].strip() for row in rows} <= called
 
 
 def test_activities_choose_the_files(tmp_path: Path):

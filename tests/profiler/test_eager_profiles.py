@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,17 @@ def test_steps_of_ever_new_shapes_do_not_pile_up(monkeypatch):
     (model,) = device.record().run.models
     assert [step.is_kept for step in model.iterations] == [False, False, False, True, True]
     assert len(model.tasks) <= 2 * n_tasks
+
+
+def test_the_memory_of_long_runs_is_kept_for_their_latest_steps(monkeypatch):
+    calls, n_before = host_calls("gan")
+    monkeypatch.setattr(eager_device, "MOST_MEMORY", 2 * len(calls))
+    device = EagerDevice(load_chip("Ascend910A"))
+    for step in range(5):
+        device.step([replace(call, n_bytes=1000 * step) for call in calls], n_before)
+    record = device.record()
+    assert {number: set(n_bytes) for number, n_bytes in record.memory.items()} == {4: {3000}, 5: {4000}}
+    assert len(record.run.models[0].tasks) == len(record.run.models[0].iterations[0].runs)  # the steps are equal all the same
 
 
 def test_the_same_steps_give_the_same_bytes(tmp_path: Path):

@@ -109,7 +109,7 @@ _FOR_CUDA = {
 
 
 def about_missing(message: str) -> str:
-    """What to use for a package that Python does not find, by its message; "" for one that is not made for CUDA."""
+    """A line on a package that Python does not find, by its message; "" for one that is not made for CUDA."""
     found = re.fullmatch(r"No module named '(.+)'", message)
     if str(FOLDER) not in sys.path or found is None:
         return ""

@@ -40,9 +40,9 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 
 def main(rank, size, file):
-    dist.init_process_group("nccl", init_method=f"file://{file}", rank=rank, world_size=size, timeout=timedelta(seconds=4))
-    torch.cuda.set_device(rank)
-    tensor = torch.full((2,), float(rank + 1), device="cuda")
+    dist.init_process_group("hccl", init_method=f"file://{file}", rank=rank, world_size=size, timeout=timedelta(seconds=4))
+    torch.npu.set_device(rank)
+    tensor = torch.full((2,), float(rank + 1), device="npu")
     dist.all_reduce(tensor)
     print(f"rank {rank}: {tensor.tolist()} on {tensor.device}", flush=True)
     if rank == 1:
@@ -91,12 +91,14 @@ def test_torchrun(tmp_path):
     assert run.returncode == 0, run.stderr
     assert trained(run.stdout) == [("0", "2", "0"), ("1", "2", "1")]
     assert len(sums(run.stdout)) == 1
+    assert run.stderr.count("training steps on a simulated") == 2
+    assert "no operator ran on the device" not in run.stderr  # the launcher's own process needs none
 
 
 def test_spawned_ranks_that_meet_by_a_file_and_one_that_is_late(tmp_path):
     script = tmp_path / "spawned.py"
     script.write_text(SPAWNED)
-    run = tf2npu_run(script, tmp_path / "meeting", cwd=tmp_path)
+    run = tf2npu_run("--strict", script, tmp_path / "meeting", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "rank 0: [3.0, 3.0] on npu:0" in run.stdout
     assert "rank 1: [3.0, 3.0] on npu:1" in run.stdout

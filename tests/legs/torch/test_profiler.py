@@ -122,6 +122,20 @@ def test_stacks_are_written_for_flame_graphs(tmp_path: Path, capsys) -> None:
     assert "(): step" not in line and line.split(";")[-2].endswith(": step") and int(line.rpartition(" ")[2]) > 0
 
 
+def test_memory_grows_from_step_to_equal_step_as_the_device_says(tmp_path: Path) -> None:
+    ready, kept, said = profiler.tensorboard_trace_handler(str(tmp_path)), [], []
+    schedule = profiler.schedule(wait=0, warmup=0, active=3, repeat=1)
+    with profiler.profile(schedule=schedule, on_trace_ready=ready, profile_memory=True) as prof:
+        for _ in range(3):
+            kept.append(torch.ones(1 << 18).npu())
+            said.append(torch.npu.memory_allocated() / 2**20)
+            prof.step()
+    (folder,) = tmp_path.iterdir()
+    rows = table(folder, "memory_record.csv")
+    assert [float(row["Total Allocated(MB)"]) for row in rows] == pytest.approx(said, abs=1e-6)
+    assert said[2] - said[0] == 2.0 and {(row["Component"], row["Device Type"]) for row in rows} == {("PTA", "NPU:0")}
+
+
 def test_an_error_in_the_block_still_writes_what_was_collected(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(str(tmp_path))):
         Script().step()
@@ -134,7 +148,7 @@ def test_what_is_not_done_is_said_in_a_line(tmp_path: Path, capsys) -> None:
     (tmp_path / "file").write_text("mine")
     handler = profiler.tensorboard_trace_handler(str(tmp_path / "file"))
     config = profiler._ExperimentalConfig(l2_cache=True, export_type="db", aic_metrics=profiler.AiCMetrics.Memory)
-    with profiler.profile(on_trace_ready=handler, profile_memory=True, use_cuda=True, experimental_config=config) as prof:
+    with profiler.profile(on_trace_ready=handler, profile_memory="yes", use_cuda=True, experimental_config=config) as prof:
         prof.export_chrome_trace(str(tmp_path / "early.json"))
         Script().step()
     prof.export_memory_timeline(str(tmp_path / "memory.html"))
@@ -144,7 +158,7 @@ def test_what_is_not_done_is_said_in_a_line(tmp_path: Path, capsys) -> None:
         "l2_cache is not simulated",
         "export_type: only",
         "aic_metrics needs",
-        "profile_memory",
+        "profile_memory must be True or False",
         "use_cuda has no effect",
         "needs a collection that has ended",
         "no profile is written to",

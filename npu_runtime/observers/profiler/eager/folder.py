@@ -11,6 +11,7 @@ from npu_runtime.observers.profiler.collection import Part, files_of
 from npu_runtime.observers.profiler.draft_folder import DraftFolder
 from npu_runtime.observers.profiler.eager.eager_profile import LEVELS, SINCE_BEGIN, EagerProfile
 from npu_runtime.observers.profiler.eager.kernel_details import kernel_details
+from npu_runtime.observers.profiler.eager.memory_record import memory_record
 from npu_runtime.observers.profiler.eager.operator_details import operator_details
 from npu_runtime.observers.profiler.eager.step_trace_time import step_trace_time
 from npu_runtime.observers.profiler.eager.trace_view import trace_view
@@ -67,6 +68,8 @@ def _output(profile: EagerProfile) -> Iterator[Part]:
     yield "trace_view.json", trace_view(profile)
     if options.with_host:
         yield "operator_details.csv", operator_details(profile)
+        if profile.record.memory:
+            yield "memory_record.csv", memory_record(profile)
     if not options.with_device:
         return
     yield "kernel_details.csv", kernel_details(profile)

@@ -16,13 +16,16 @@ from npu_runtime.simulation.eager_device import EagerRecord, HostCall
 
 @dataclass(frozen=True)
 class HostOperator:
-    """A call.  iteration: of the device.  start, end: ticks.  tasks: that it launched, by start; none for a view."""
+    """A call.  iteration: of the device.  start, end: ticks.  tasks: that it launched, by start; none for a view.  n_bytes: in
+    use on the device behind it, None where that is not known.
+    """
 
     call: HostCall
     iteration: int
     start: int
     end: int
     tasks: tuple[LoggedTask, ...]
+    n_bytes: int | None
 
 
 def host_operators(record: EagerRecord, log: DeviceLog) -> list[HostOperator]:
@@ -36,7 +39,8 @@ def host_operators(record: EagerRecord, log: DeviceLog) -> list[HostOperator]:
         main = [task for task in tasks if task.numbered.task.stream == 0]
         start = min([after - 1, *(task.start for task in main)])
         end = max((task.end for task in main), default=start + 1)
-        made.append(HostOperator(call, number, start, min(end, after), tuple(tasks)))
+        n_bytes = record.memory[number][at] if number in record.memory else None
+        made.append(HostOperator(call, number, start, min(end, after), tuple(tasks), n_bytes))
         after = start
     return made[::-1]
 

@@ -12,6 +12,7 @@ from npu_runtime.simulation.eager_device import EagerDevice, HostCall
 
 from . import dispatch
 from .chip import chip_of_run
+from .memory import POOLS
 from .step_recorder import call_of
 
 MOST_CALLS = 20_000
@@ -43,13 +44,16 @@ class ProfiledSteps:
 
 
 class CallWindow:
-    """The calls between two moments, cut into the script's steps.  step_ids: for each step of a device, the script's number."""
+    """The calls between two moments, cut into the script's steps.  step_ids: for each step of a device, the script's number.
 
-    def __init__(self, with_stack: bool = False) -> None:
+    with_stack, with_memory: whether each call is kept with its frames, and with the bytes in use behind it.
+    """
+
+    def __init__(self, *, with_stack: bool = False, with_memory: bool = False) -> None:
         self.steps = ProfiledSteps()
         self.step_ids: dict[int, list[int]] = {}
         self.step = 0
-        self._with_stack = with_stack
+        self._with_stack, self._with_memory = with_stack, with_memory
         self._calls: list[HostCall] = []
 
     def begin(self) -> None:
@@ -71,7 +75,8 @@ class CallWindow:
 
     def _observe(self, operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
         call = call_of(operator, args, kwargs, result, index)
-        self._calls.append(HostCall(call, calling_frames() if self._with_stack else ""))
+        stack, n_bytes = calling_frames() if self._with_stack else "", POOLS[index].live if self._with_memory else -1
+        self._calls.append(HostCall(call, stack, n_bytes))
         if len(self._calls) == MOST_CALLS:
             self.end_step()
 

@@ -15,6 +15,7 @@ from . import switched
 from .chip import chip_of_run
 from .memory import POOLS
 from .operator_log import LimitAt, OperatorLog
+from .ranks.started import has_started_others
 from .step_count import StepCount
 
 _MOST_LINES = 10
@@ -35,17 +36,14 @@ def begin() -> None:
 
 def none_on_device() -> str:
     """A line for a process that meant to use the device and did not; "" for one that did."""
-    return "" if _log and _log[0].operators else "no operator ran on the device: no tensor of the script was moved to it"
-
-
-_LAUNCHER = "torch.distributed.elastic.agent.server.local_elastic_agent"
-"""The module of torchrun that starts ranks: its own process has no use for the device."""
+    if (_log and _log[0].operators) or has_started_others():
+        return ""
+    return "no operator ran on the device: no tensor of the script was moved to it"
 
 
 def _print_log() -> None:
-    if none_on_device() and _LAUNCHER in sys.modules:
-        return
-    if sys.stderr is not None:
+    computes = _log[0].operators or not has_started_others()
+    if computes and sys.stderr is not None:
         print("\n".join(f"torch_npu: {line}" for line in lines()), file=sys.stderr)
 
 

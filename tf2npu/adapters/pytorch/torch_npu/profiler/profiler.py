@@ -52,8 +52,6 @@ class _KinetoProfile:
             "with_stack": switch("with_stack", with_stack), "with_flops": switch("with_flops", with_flops),
             "with_modules": switch("with_modules", with_modules),
         }  # fmt: skip
-        if self._switches["profile_memory"]:
-            warn("profile_memory: memory over time is not written; torch.npu.max_memory_allocated() has the peak")
         self._config = _config(experimental_config)
         self._trace_id = custom_trace_id_callback
         self._window: Window | None = None
@@ -71,7 +69,8 @@ class _KinetoProfile:
     def _begin(self, step: int) -> None:
         from .window import Window  # the runtime, which a script without a profile does not wait for
 
-        self._window = Window(self._options(), counts_steps=self._counts_steps)
+        with_memory = self._switches["profile_memory"]
+        self._window = Window(self._options(), counts_steps=self._counts_steps, with_memory=with_memory)
         self._window.begin(step)
         self._is_collecting = True
 

@@ -24,12 +24,12 @@ _WORK_PATH, _BELOW_IT = "ASCEND_WORK_PATH", "profiling_data"
 
 class Window:
     """One collection, from its begin to its end.  options: fields of EagerOptions.  counts_steps: whether the script tells where
-    a step ends.
+    a step ends.  with_memory: whether memory is collected, too.
     """
 
-    def __init__(self, options: Mapping[str, Any], *, counts_steps: bool) -> None:
+    def __init__(self, options: Mapping[str, Any], *, counts_steps: bool, with_memory: bool) -> None:
         self._options, self._counts_steps = options, counts_steps
-        self._calls = CallWindow(bool(options["with_stack"]))
+        self._calls = CallWindow(with_stack=options["with_stack"], with_memory=with_memory)
         self._began_ns = time.time_ns()
 
     def begin(self, step: int) -> None:

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from ..tensor import NpuTensor
-from . import functional, sync_batch_norm
+from . import functional, started, sync_batch_norm
 from .ddp_log import DdpLog
 from .memory_views import HostsAllowed
 from .process_group import NAME, HcclGroup, make_group
@@ -75,6 +75,7 @@ def register_builtin_comm_hook(reducer: Any, kind: Any) -> None:
 
 def install() -> None:
     """Register the backend, and put the functions in their places."""
+    started.install()
     if not dist.is_available():
         return
     dist.Backend.register_backend(NAME, make_group, extended_api=True, devices=["npu"])
