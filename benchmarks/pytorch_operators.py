@@ -36,7 +36,7 @@ KNOWN = {
 
 
 class Outcome(NamedTuple):
-    """What came of one sample: "equal", "close", "different", or the first line of an error."""
+    """The outcome of one sample: "equal", "close", "different", or the first line of an error."""
 
     name: str
     text: str
@@ -119,7 +119,7 @@ def _outcome(entry: Any, sample: Any) -> str:
 
 
 def outcomes(samples: int, only: tuple[str, ...], is_complex: bool) -> Iterator[Outcome]:
-    """What came of samples of each operator, `samples` of them at most for each type."""
+    """The outcomes of samples of each operator, `samples` of them at most for each type."""
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 

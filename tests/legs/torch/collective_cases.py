@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+import torch_npu
 from torch_npu._device import dispatch
 
 
@@ -121,7 +122,9 @@ def works() -> dict[str, Any]:
 
 def groups() -> dict[str, Any]:
     rank = dist.get_rank()
-    pair, host = dist.new_group([0, 1]), dist.new_group(backend="gloo")
+    options = torch_npu._C._distributed_c10d.ProcessGroupHCCL.Options()
+    options.hccl_config = {"hccl_buffer_size": 200}
+    pair, host = dist.new_group([0, 1], pg_options=options), dist.new_group(backend="gloo")
     tensor, of_host = _npu(1.0), torch.ones(1)
     if rank < 2:
         dist.all_reduce(tensor, group=pair)

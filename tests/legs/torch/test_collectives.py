@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import torch
+import torch_npu
+
 from tests.legs.torch import collective_cases as cases
 
 
@@ -80,3 +83,9 @@ def test_observers_are_told_of_operations_with_their_bytes(pair):
     for rank, found in enumerate(pair(cases.told)):
         facts = {"bytes": 400, "ranks": 2}
         assert found == [("hccl::allreduce", facts, rank), ("hccl::allgather", facts, rank)]
+
+
+def test_there_is_hccl():
+    assert torch.distributed.is_hccl_available()
+    assert torch_npu.distributed.is_hccl_available()
+    assert torch.distributed.get_default_backend_for_device("npu") == "hccl"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+from tests.legs.torch import processes
 from tests.legs.torch.cuda_runs import tf2npu_run
 from tf2npu.ranks.pytorch_job import DEVICES_OF_HOST
 
@@ -103,6 +104,20 @@ def test_spawned_ranks_that_meet_by_a_file_and_one_that_is_late(tmp_path):
     assert "rank 0: [3.0, 3.0] on npu:0" in run.stdout
     assert "rank 1: [3.0, 3.0] on npu:1" in run.stdout
     assert "hccl: barrier has waited 4 s for rank 1, the timeout of init_process_group: every rank has to call it" in run.stdout
+
+
+def test_a_process_that_is_forked_while_tensors_travel_ends():
+    source = (
+        "import os, sys, torch, torch_npu\n"
+        "from torch_npu._device.ranks import lane\n"
+        "lane.Lane('of a group')\n"
+        "lane._gate.acquire()\n"
+        "child = os.fork()\n"
+        "if child == 0: sys.exit(3)\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        "lane._gate.release()\n"
+    )
+    assert processes.run(source).stdout == "3\n"
 
 
 def test_a_request_that_pytorch_has_no_ranks_for_is_a_line(tmp_path):

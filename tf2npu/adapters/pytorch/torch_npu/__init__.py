@@ -27,7 +27,7 @@ run_summary.begin()
 prediction.begin()
 profiling.begin()
 
-from . import contrib, profiler  # noqa: E402, F401
+from . import _C, contrib, distributed, profiler  # noqa: E402, F401
 from ._operators import (  # noqa: E402, F401
     fast_gelu,
     get_npu_format,

@@ -40,6 +40,9 @@ _LABELLED = frozenset(
 _WITH_PLACES = frozenset((_aten._sparse_mm_reduce_impl.default,))
 """Operators that keep what their backward needs only for hosts that need gradients; without it, that ends the process."""
 
+_SPECIAL = COPIES | _WITH_PLACES | _LABELLED | _LENGTHS.keys()
+"""Operators that are in one of the sets above: one look instead of several, as an operator's hash is made in Python."""
+
 OBSERVERS: list[Callable[[Any, tuple, dict[str, Any], Any, int], None]] = []
 """Functions that are told of each operator: itself, its arguments, its keywords, its result, and the number of the device."""
 
@@ -124,12 +127,12 @@ def carried_out(operator: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Any
     """The result of an operator of which nobody is told, and the number of its device.  Raises: as `run_operator`."""
     seen = _Unwrapped(operator)
     own = [seen.argument(value) for value in args]
-    own_keywords = {name: seen.argument(value) for name, value in kwargs.items()}
-    seen.check()
-    if operator in _WITH_PLACES:
-        own = [value.detach().requires_grad_() if isinstance(value, _Tensor) else value for value in own]
-    elif operator in _LABELLED:
-        own = [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
+    own_keywords = {name: seen.argument(value) for name, value in kwargs.items()} if kwargs else kwargs
+    if seen.host is not None:
+        seen.check()
+    is_special = operator in _SPECIAL
+    if is_special:
+        own = _prepared(operator, own)
     index = seen.index if seen.index >= 0 else numbering.current_device()
     try:
         if shapes_only.IS_ON:
@@ -141,15 +144,24 @@ def carried_out(operator: Any, args: tuple, kwargs: dict[str, Any]) -> tuple[Any
     except RuntimeError as error:
         _see_to_memory(index, error)
         raise
-    if operator in COPIES:
+    if is_special and operator in COPIES:
         result = _copied(operator, args, kwargs, out, index)
-    elif kwargs.get("device") is not None:
+    elif kwargs and kwargs.get("device") is not None:
         result = _made_on(kwargs["device"], out)
-    elif operator in _LENGTHS:
+    elif is_special and operator in _LENGTHS:
         result = _with_lengths(operator, out, index)
     else:
         result = _wrapped(out, aliases_of(operator), args, kwargs, index)
     return result, index
+
+
+def _prepared(operator: Any, own: list[Any]) -> list[Any]:
+    """The hosts' tensors as an operator wants them that is in one of the sets above."""
+    if operator in _WITH_PLACES:
+        return [value.detach().requires_grad_() if isinstance(value, _Tensor) else value for value in own]
+    if operator in _LABELLED:
+        return [value.long() if isinstance(value, _Tensor) and value.dtype is torch.int32 else value for value in own]
+    return own
 
 
 _MARKS = torch._C.DispatchKeySet(torch._C.DispatchKey.Conjugate) | torch._C.DispatchKeySet(torch._C.DispatchKey.Negative)

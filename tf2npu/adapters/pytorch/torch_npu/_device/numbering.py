@@ -76,13 +76,9 @@ def device(index: int) -> torch.device:
     return _DEVICES[index]
 
 
-def of_cpp(index: int) -> torch.device:
-    """The device that PyTorch's C++ takes a simulated device for."""
-    return _OF_CPP[index]
-
-
 _DEVICES: list[torch.device] = []
-_OF_CPP = [torch.device(CPP, index) for index in range(COUNT)]
+OF_CPP = [torch.device(CPP, index) for index in range(COUNT)]
+"""The devices that PyTorch's C++ takes the simulated ones for, by number."""
 
 
 def name_devices() -> None:

@@ -18,6 +18,7 @@ from . import indexing, numbering
 from .memory import Allocation
 
 _AUTOCAST = torch._C.DispatchKeySet(torch._C.DispatchKey.AutocastPrivateUse1)
+_devices = numbering.OF_CPP
 _wrapper = torch.Tensor._make_wrapper_subclass
 _get_data = torch.Tensor.data.__get__
 _set_data = torch.Tensor.data.__set__
@@ -53,11 +54,11 @@ class NpuTensor(torch.Tensor):
         if host.layout is torch.strided:
             made = _wrapper(
                 cls, host.size(), strides=host.stride(), storage_offset=host.storage_offset(), dtype=host.dtype,
-                device=numbering.of_cpp(index), _extra_dispatch_keys=_AUTOCAST,
+                device=_devices[index], _extra_dispatch_keys=_AUTOCAST,
             )  # fmt: skip
         else:
             made = _wrapper(
-                cls, host.size(), dtype=host.dtype, layout=host.layout, device=numbering.of_cpp(index), dispatch_layout=True,
+                cls, host.size(), dtype=host.dtype, layout=host.layout, device=_devices[index], dispatch_layout=True,
                 _extra_dispatch_keys=_AUTOCAST,
             )  # fmt: skip
         made.host, made.index = host, index

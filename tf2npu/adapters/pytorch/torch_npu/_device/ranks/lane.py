@@ -7,6 +7,7 @@ threads work inside of a gate, which closes for good when the process is about t
 from __future__ import annotations
 
 import atexit
+import os
 import time
 import weakref
 from collections.abc import Callable
@@ -25,7 +26,16 @@ def _close() -> None:
         time.sleep(SETTLE_SECONDS)
 
 
+def _after_fork() -> None:
+    """A forked process has no lanes, and nobody who would open a gate that one was in."""
+    global _gate
+    _gate = Lock()
+    Lane.made = 0
+
+
 atexit.register(_close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Outside:

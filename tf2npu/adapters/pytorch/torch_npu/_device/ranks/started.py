@@ -30,4 +30,4 @@ def start(self: Any) -> None:
 
 def install() -> None:
     """Note each process from here on."""
-    BaseProcess.start = start  # type: ignore[method-assign]
+    BaseProcess.start = start
