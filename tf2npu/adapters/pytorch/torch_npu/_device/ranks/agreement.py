@@ -20,7 +20,8 @@ LINE_BYTES = 256
 """Size of a line; what is longer is cut."""
 PATIENCE_SECONDS = 1.0
 """Seconds of waiting after which a rank puts into the store that it waits, so that it is not taken for the one that is late."""
-
+GRACE_SECONDS = 2.0
+"""Seconds for a rank that hangs up to end: its exit code is what a launcher is to see first, not those of the ranks behind it."""
 SHORTEST_PAUSE, LONGEST_PAUSE = 50e-6, 2e-3
 """Seconds between two looks at whether an operation is done."""
 
@@ -32,6 +33,7 @@ class Agreement:
         self._gloo, self._store, self._ranks, self._timeout = gloo, store, ranks, timeout
         self._place = gloo.rank()
         self._number = 0
+        self._is_left = False
 
     def reach(self, text: str) -> None:
         """Wait until every rank is about to do what text says.  Raises: DistBackendError."""
@@ -81,6 +83,9 @@ class Agreement:
 
     def _failed(self, text: str, error: RuntimeError, late: Sequence[int]) -> dist.DistBackendError:
         if "Timed out" not in str(error):
+            if not self._is_left:
+                self._is_left = True
+                sleep_outside(GRACE_SECONDS)
             return dist.DistBackendError(
                 f"hccl: {text} waits for a rank that has ended or left the group: look for the first error of the other ranks"
             )
