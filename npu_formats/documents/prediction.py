@@ -131,7 +131,9 @@ class Advice(Struct):
 
 
 class Alternative(Struct):
-    """The same training elsewhere or otherwise.  is_sunk: the loop over steps runs on the device."""
+    """The same training elsewhere or otherwise.  is_sunk: the loop over steps runs on the device.  bounds_ms: in the place of
+    step_ms, as a step has them.
+    """
 
     soc: str
     precision: str = ""
@@ -139,6 +141,8 @@ class Alternative(Struct):
     batch: Count | None = None
     step_ms: Amount | None = None
     examples_per_s: Amount | None = None
+    bounds_ms: tuple[Amount, Amount] | None = None
+    memory_peak_bytes: Amount | None = None
 
 
 class Scaling(Struct):

@@ -16,7 +16,8 @@ class PredictionRequest:
 
     precision: a precision_mode, None for the script's own or the chip's.  iterations_per_loop: steps that one issue of the host
     makes, None for the script's own.  shapes_only: the shapes are computed, the numbers are not.  batch: further batch sizes to
-    predict.  devices: numbers of them, for the scaling.
+    predict.  devices: numbers of them, for the scaling.  from_batch: of a script for PyTorch, its own batch, in whose place its
+    inputs have the first of `batch`, in a run of shapes alone.
 
     The device writes the prediction to `out` when `steps` steps have run, and then ends the script; of several ranks rank 0 does.
     """
@@ -29,6 +30,7 @@ class PredictionRequest:
     shapes_only: bool = False
     batch: tuple[int, ...] = ()
     devices: tuple[int, ...] = ()
+    from_batch: int | None = None
 
     def as_json(self) -> str:
         """The value of TF2NPU_PREDICT."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import of_text
+from tf2npu.commands.predict_batches import add_batches
 from tf2npu.launch.subprocess import about_steps, chips, converted_for, is_for_pytorch, orderly_end, run_script
+from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction import as_text, comparison
 from tf2npu.prediction.arguments import processes_for
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
@@ -63,16 +65,16 @@ def predict(
     _check_precision(precision)
     asked_of_pytorch = is_for_pytorch(script)
     if asked_of_pytorch:
-        _check_pytorch(precision, asked)
+        _check_pytorch(precision, max(devices), asked)
     with orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
         scaled = devices if max(devices) > 1 else ()
         request = PredictionRequest(str(out), chips(soc, script), precision=precision, devices=scaled, **asked)
         converted = None if asked_of_pytorch else converted_for("predict", script, folder)
-        code = run_script(
-            script, words[1:], _options(request, processes_for(devices)), {TF2NPU_PREDICT: request.as_json()}, converted
-        )
-        made = _document(out, script, code, request.steps)
+        run = _Run(script, words[1:], processes_for(devices), converted)
+        made, code = run.predicted(replace(request, batch=()) if asked_of_pytorch else request)
+        if made is not None and asked_of_pytorch and request.batch:
+            add_batches(made, request, lambda other: run.predicted(other)[0])
     if made is None:
         return code or _FAILED
     _name_places(made, converted.users_place if converted else lambda place: place)
@@ -81,16 +83,31 @@ def predict(
     return 0
 
 
-def _check_pytorch(precision: str | None, asked: dict[str, Any]) -> None:
+@dataclass(frozen=True)
+class _Run:
+    """A script that is run for predictions.  words: its own.  n_ranks: processes.  converted: for this run, None for as it is."""
+
+    script: Path
+    words: Sequence[str]
+    n_ranks: int
+    converted: TemporaryConversion | None
+
+    def predicted(self, request: PredictionRequest) -> tuple[Document | None, int]:
+        """The document of a request, None where the script ended before that, and the script's exit code."""
+        variables = {TF2NPU_PREDICT: request.as_json()}
+        code = run_script(self.script, self.words, _options(request, self.n_ranks), variables, self.converted)
+        return _document(Path(request.out), self.script, code, request.steps), code
+
+
+def _check_pytorch(precision: str | None, n_devices: int, asked: dict[str, Any]) -> None:
     """Refuse what means nothing for a script for PyTorch, or is not known of it.  Raises: RefusedRequest."""
-    given = {"--precision": precision, "--iterations-per-loop": asked["iterations_per_loop"], "--batch": asked["batch"]}
-    ways_out = {
-        "--precision": "write torch.autocast into it", "--iterations-per-loop": "its steps are called one by one",
-        "--batch": "give the script another batch, with --shapes-only where it does not fit into this machine",
-    }  # fmt: skip
+    given = {"--precision": precision, "--iterations-per-loop": asked["iterations_per_loop"]}
+    ways_out = {"--precision": "write torch.autocast into it", "--iterations-per-loop": "its steps are called one by one"}
     for option, value in given.items():
         if value:
             raise RefusedRequest(f"{option} does not go with a script for PyTorch: {ways_out[option]}")
+    if asked["batch"] and n_devices > 1:
+        raise RefusedRequest("--batch and --devices do not go together with a script for PyTorch: predict one after the other")
 
 
 def profile(paths: Sequence[Path], compared: tuple[Path, Path] | None, place: Place) -> int:

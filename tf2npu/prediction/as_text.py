@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_formats.documents.prediction import SHARES, Advice, ChipStep, Document
+from npu_formats.documents.prediction import SHARES, Advice, Alternative, ChipStep, Document
 from npu_formats.escape import visible
 from tf2npu.prediction import figures
 from tf2npu.prediction.operators import by_operator
@@ -101,9 +101,26 @@ def _bounds(step: ChipStep, t: Texts) -> str:
     low, high = step.bounds_ms or (0.0, 0.0)
     said = t("Step: from {}, fused as a graph, to {}, each operator a task", figures.ms(low), figures.ms(high))
     if step.batch is not None and low:
-        fast, slow = (figures.number(step.batch / ms * 1e3) for ms in (low, high))
+        slow, fast = _rates(step.batch, low, high)
         said += t("; {} to {} examples a second with a batch of {}", slow, fast, step.batch)
     return said + t(". The host's part is not known: Python calls each operator, and a device that is faster waits for it.")
+
+
+def _rates(batch: int, low: float, high: float) -> tuple[str, str]:
+    """Examples a second of the slower and of the faster bound, both in milliseconds."""
+    return figures.number(batch / high * 1e3), figures.number(batch / low * 1e3)
+
+
+def time_of(other: Alternative) -> str:
+    """The time of an alternative, or both bounds of it."""
+    return " - ".join(map(figures.ms, other.bounds_ms)) if other.bounds_ms else figures.ms(other.step_ms)
+
+
+def rate_of(other: Alternative) -> str:
+    """The examples a second of an alternative, or those of both bounds."""
+    if other.bounds_ms and other.batch is not None and other.bounds_ms[0]:
+        return " - ".join(_rates(other.batch, *other.bounds_ms))
+    return figures.number(other.examples_per_s)
 
 
 def _arithmetic(step: ChipStep, t: Texts) -> str:
@@ -163,15 +180,17 @@ def advice_lines(item: Advice, t: Texts, *, with_reason: bool = True) -> Iterato
 
 
 def _alternatives(step: ChipStep, t: Texts) -> Iterator[str]:
-    head = (t("Step"), t("Examples a second"), t("Batch"), t("Chip"), t("Precision"), t("Loop"))
+    has_memory = any(other.memory_peak_bytes is not None for other in step.alternatives)
+    head = (t("Step"), t("Examples a second"), t("Batch"), *([t("Memory")] if has_memory else []))
     rows = [
         (
-            figures.ms(other.step_ms), figures.number(other.examples_per_s), figures.number(other.batch), visible(other.soc),
+            time_of(other), rate_of(other), figures.number(other.batch),
+            *([figures.n_bytes(other.memory_peak_bytes)] if has_memory else []), visible(other.soc),
             visible(other.precision) or figures.UNKNOWN, loop(other.is_sunk, t),
         )
         for other in step.alternatives
     ]  # fmt: skip
-    return aligned([head, *rows], n_right=3)
+    return aligned([(*head, t("Chip"), t("Precision"), t("Loop")), *rows], n_right=len(head))
 
 
 def scaling_head(step: ChipStep, t: Texts) -> str:

@@ -17,7 +17,7 @@ from jinja2 import Environment
 from npu_formats.documents.prediction import SHARES, ChipStep, Document, Task
 from npu_formats.escape import visible
 from tf2npu.prediction import charts, figures
-from tf2npu.prediction.as_text import SHARE_NAMES, advice_lines, headline, limit, loop, scaling_head, summary
+from tf2npu.prediction.as_text import SHARE_NAMES, advice_lines, headline, limit, loop, rate_of, scaling_head, summary, time_of
 from tf2npu.prediction.comparison import Comparison
 from tf2npu.prediction.operators import by_type, type_of
 from tf2npu.prediction.texts import Texts
@@ -67,7 +67,7 @@ def page_names(document: Document) -> list[str]:
 def _environment(t: Texts) -> Environment:
     environment = standalone_environment("prediction", (_FILES,))
     environment.filters |= {"seen": seen, "told": told, "plain": visible, "mark": _mark}
-    environment.globals |= {"t": t, "figures": figures, "charts": charts}
+    environment.globals |= {"t": t, "figures": figures, "charts": charts, "time_of": time_of, "rate_of": rate_of}
     return environment
 
 
@@ -88,6 +88,7 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "pipes": charts.pipes(step.tasks),
         "roofline": charts.roofline(step),
         "memory": charts.memory(step),
+        "alternatives_have_memory": any(other.memory_peak_bytes is not None for other in step.alternatives),
         "alternatives": [(other, loop(other.is_sunk, t)) for other in step.alternatives],
         "scaling": [(one, limit(one.limit, t)) for one in step.scaling],
         "scaling_head": scaling_head(step, t),

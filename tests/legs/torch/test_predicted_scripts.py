@@ -87,7 +87,7 @@ def test_shapes_alone_give_the_same_bounds(predicted: dict[str, Any], folder: Pa
     ("command", "words", "says"),
     [
         ("predict", ("--precision", "force_fp16"), "torch.autocast"),
-        ("predict", ("--batch", "32"), "--shapes-only"),
+        ("predict", ("--batch", "32", "--devices", "2"), "one after the other"),
         ("check", (), "does not know"),
         ("tune", (), "does not know"),
     ],
@@ -95,6 +95,26 @@ def test_shapes_alone_give_the_same_bounds(predicted: dict[str, Any], folder: Pa
 def test_a_command_or_option_that_knows_no_pytorch_says_so(command: str, words: tuple[str, ...], says: str, folder: Path) -> None:
     done = _tool(command, *words, "train.py", cwd=folder, code=2)
     assert says in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_another_batch_is_what_the_script_has_with_that_batch(predicted: dict[str, Any], folder: Path) -> None:
+    _tool("predict", "--batch", "16", "32", "--json", "more.json", "train.py", cwd=folder)
+    more = json.loads((folder / "more.json").read_text(encoding="utf-8"))
+    (folder / "larger.py").write_text(SCRIPT.replace("16, 3", "32, 3").replace("(16,)", "(32,)"), encoding="utf-8")
+    _tool("predict", "--shapes-only", "--json", "larger.json", "larger.py", cwd=folder)
+    larger = json.loads((folder / "larger.json").read_text(encoding="utf-8"))
+    assert more["bounds_ms"] == predicted["chips"][0]["bounds_ms"] and more["batch"] == 16
+    (other,) = more["alternatives"]
+    assert other["batch"] == 32 and other["bounds_ms"] == pytest.approx(larger["bounds_ms"], rel=0.01)
+    assert other["memory_peak_bytes"] == pytest.approx(larger["memory_peak_bytes"], rel=0.05)
+    assert 16 < more["largest_batch"] < 34e9 / (4 * 3 * 64)
+
+
+def test_a_batch_that_the_script_cannot_have_is_said(tmp_path: Path) -> None:
+    script = SCRIPT.replace("made = net(images)", "made = net(images.view(16, 3, 8, 8))")
+    (tmp_path / "train.py").write_text(script, encoding="utf-8")
+    done = _tool("predict", "--batch", "8", "--steps", "1", "train.py", cwd=tmp_path)
+    assert "There is no prediction for a batch of 8" in done.stdout
 
 
 def test_a_script_without_a_step_has_no_prediction(tmp_path: Path) -> None:

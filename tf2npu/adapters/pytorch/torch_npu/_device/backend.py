@@ -19,6 +19,7 @@ from . import (
     numbering,
     recurrent,
     replaced,
+    scaled_batch,
     serialization,
     tensor_types,
     transfers,
@@ -54,6 +55,7 @@ def install(module: ModuleType) -> None:
     for part in parts:
         part.install()
     of_torch.install()
+    scaled_batch.install()
 
 
 def is_possible() -> bool:

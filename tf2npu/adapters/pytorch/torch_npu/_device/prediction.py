@@ -20,6 +20,7 @@ def _begin(request: PredictionRequest) -> None:
     from npu_runtime.observers.prediction.training_steps import put_document
     from npu_runtime.simulation.eager_step_document import EagerStep, document_of
 
+    from . import module_moves
     from .memory import POOLS
     from .step_recorder import StepRecorder
 
@@ -38,6 +39,7 @@ def _begin(request: PredictionRequest) -> None:
         stop(is_first=True)
 
     listen()
+    module_moves.install()
     StepRecorder(ended, n_optimizers=int(request.steps == 1)).begin()
 
 

@@ -14,7 +14,7 @@ import torch
 from npu_formats.user_frames import calling_line
 from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
 
-from . import dispatch, transfers
+from . import dispatch, module_moves, transfers
 from .tensor import NpuTensor
 
 _Tensor = torch.Tensor
@@ -43,7 +43,9 @@ class StepRecorder:
         register_optimizer_step_post_hook(self._stepped)
 
     def observe(self, operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
-        """Keep a call."""
+        """Keep a call, unless it moves a model."""
+        if module_moves.is_moving():
+            return
         self.calls.append(call_of(operator, args, kwargs, result, index))
 
     def _begins_update(self, optimizer: Any, args: Any, kwargs: Any) -> None:
