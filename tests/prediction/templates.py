@@ -32,10 +32,10 @@ def templates() -> set[str]:
 
 def notes() -> set[str]:
     """Notes of the reader of profiles and of the device's prediction: the sentences in lists and calls of append."""
-    predicted = (
-        PACKAGE.parent / "npu_runtime" / "observers" / "prediction" / name for name in ("step_document.py", "scaling.py")
-    )
-    files = (PACKAGE / "profiles" / "reader.py", *predicted)
+    runtime = PACKAGE.parent / "npu_runtime"
+    predicted = (runtime / "observers" / "prediction" / name for name in ("step_document.py", "scaling.py"))
+    of_pytorch = (runtime / "simulation" / "eager_step_document.py", PACKAGE / "commands" / "predict_batches.py")
+    files = (PACKAGE / "profiles" / "reader.py", *predicted, *of_pytorch)
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     said = [argument for node in nodes if isinstance(node, ast.Call) and _is_append(node) for argument in node.args]
     said += [element for node in nodes if isinstance(node, ast.List) for element in node.elts]
@@ -43,7 +43,7 @@ def notes() -> set[str]:
 
 
 def _is_append(call: ast.Call) -> bool:
-    return getattr(call.func, "attr", "") == "append"
+    return getattr(call.func, "attr", "") == "append" or getattr(call.func, "id", "") == "_note"
 
 
 def script_calls() -> set[str]:
