@@ -59,7 +59,7 @@ def _chip_document(step: RanStep, others: OtherBatches, chip: Chip, request: Pre
             "clock_mhz": chip.cube_mhz,
         },
         "precision": made.mode, "batch": batch, "step_ms": made.us / 1000,
-        "step_ms_range": [made.us / 1000 * (1 - MODEL_ERROR), made.us / 1000 * (1 + MODEL_ERROR)],
+        "step_ms_range": [made.us / 1000 * (1 - MODEL_ERROR), made.us / 1000 * (1 + MODEL_ERROR)], "bounds_ms": None,
         "examples_per_s": batch / made.us * 1e6 if batch else None,
         "shares": shares_of(made.iteration, made.us), "flops": flops, "tflops": tflops, "utilisation": tflops / peak,
         "memory_peak_bytes": step.variable_bytes + step.memory.arena_bytes, "hbm_bytes": chip.hbm_bytes,
