@@ -34,7 +34,7 @@ def notes() -> set[str]:
     """Notes of the reader of profiles and of the device's prediction: the sentences in lists and calls of append."""
     runtime = PACKAGE.parent / "npu_runtime"
     predicted = (runtime / "observers" / "prediction" / name for name in ("step_document.py", "scaling.py"))
-    of_pytorch = (runtime / "simulation" / "eager_step_document.py", PACKAGE / "commands" / "predict_batches.py")
+    of_pytorch = (runtime / "simulation" / "eager_step_document.py", PACKAGE / "prediction" / "further_batches.py")
     files = (PACKAGE / "profiles" / "reader.py", *predicted, *of_pytorch)
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     said = [argument for node in nodes if isinstance(node, ast.Call) and _is_append(node) for argument in node.args]

@@ -21,11 +21,11 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import of_text
-from tf2npu.commands.predict_batches import add_batches
 from tf2npu.launch.subprocess import about_steps, chips, converted_for, is_for_pytorch, orderly_end, run_script
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction import as_text, comparison
 from tf2npu.prediction.arguments import processes_for
+from tf2npu.prediction.further_batches import add_batches
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.profiles.csv_reader import NoProfile
