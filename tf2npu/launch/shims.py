@@ -68,7 +68,7 @@ class _PyTorchShim(Shim):
 
 TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks", "session")
 TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary", "function")
-PYTORCH = _PyTorchShim(pytorch.PACKAGE, "", "torch_npu._device.run_summary", "operator")
+PYTORCH = _PyTorchShim(pytorch.PACKAGE, "", "torch_npu._observers.run_summary", "operator")
 _BY_PACKAGE = {shim.package: shim for shim in (TENSORFLOW1, TENSORFLOW2)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,17 +9,11 @@ import torch.distributed as dist
 import torch_npu
 from torch_npu._device import dispatch
 
+from tests.legs.torch.refusals import refusal
+
 
 def _npu(*values: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
     return torch.tensor(values, dtype=dtype).npu()
-
-
-def _refusal(call: Callable[[], object]) -> str:
-    try:
-        call()
-    except RuntimeError as error:
-        return str(error)
-    return "nothing was raised"
 
 
 def reductions() -> dict[str, Any]:
@@ -134,22 +127,22 @@ def groups() -> dict[str, Any]:
 
 def refused() -> dict[str, str]:
     return {
-        "host": _refusal(lambda: dist.all_reduce(torch.ones(2))),
-        "double": _refusal(lambda: dist.all_reduce(_npu(1.0, dtype=torch.float64))),
-        "operator": _refusal(lambda: dist.all_reduce(_npu(1), op=dist.ReduceOp.BOR)),
-        "gaps": _refusal(lambda: dist.all_reduce(torch.ones(3, 2, device="npu").t())),
-        "sparse": _refusal(lambda: dist.broadcast(torch.ones(3).to_sparse().npu(), 0)),
-        "anybody": _refusal(lambda: dist.recv(_npu(1.0))),
-        "whole": _refusal(lambda: dist.all_gather_single(torch.zeros(3, device="npu"), torch.zeros(2, device="npu"))),
+        "host": refusal(lambda: dist.all_reduce(torch.ones(2))),
+        "double": refusal(lambda: dist.all_reduce(_npu(1.0, dtype=torch.float64))),
+        "operator": refusal(lambda: dist.all_reduce(_npu(1), op=dist.ReduceOp.BOR)),
+        "gaps": refusal(lambda: dist.all_reduce(torch.ones(3, 2, device="npu").t())),
+        "sparse": refusal(lambda: dist.broadcast(torch.ones(3).to_sparse().npu(), 0)),
+        "anybody": refusal(lambda: dist.recv(_npu(1.0))),
+        "whole": refusal(lambda: dist.all_gather_single(torch.zeros(3, device="npu"), torch.zeros(2, device="npu"))),
     }
 
 
 def disagreements() -> dict[str, str]:
     rank = dist.get_rank()
     other = dist.barrier if rank else lambda: dist.broadcast(_npu(1.0), 0)
-    found = {"sizes": _refusal(lambda: dist.all_reduce(torch.ones(4 + rank, device="npu"))), "operations": _refusal(other)}
+    found = {"sizes": refusal(lambda: dist.all_reduce(torch.ones(4 + rank, device="npu"))), "operations": refusal(other)}
     if rank == 0:
-        found["message"] = _refusal(lambda: dist.recv(torch.ones(4, device="npu"), 1))
+        found["message"] = refusal(lambda: dist.recv(torch.ones(4, device="npu"), 1))
     elif rank == 1:
         dist.send(torch.ones(5, device="npu"), 0)
     tensor = _npu(1.0)

@@ -13,6 +13,8 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
+from tests.legs.torch.refusals import refusal
+
 STEPS, BATCH = 4, 8
 _Make = Callable[[], nn.Module]
 _loss = nn.functional.cross_entropy
@@ -96,14 +98,6 @@ def _trained(
     return model
 
 
-def _refusal(call: Callable[[], object]) -> str:
-    try:
-        call()
-    except RuntimeError as error:
-        return str(error)
-    return "nothing was raised"
-
-
 def settings() -> dict[str, Any]:
     """A perceptron under each setting of the reducer."""
     kinds: dict[str, dict[str, Any]] = {
@@ -171,7 +165,7 @@ def unused() -> dict[str, Any]:
         "trained": weights(_trained(make, find_unused_parameters=True).module),
         "static": weights(_trained(make, static_graph=True).module),
         "sometimes": model.module.sometimes.weight.grad.tolist(), "never": model.module.never.weight.grad,
-        "refusal": _refusal(lambda: _trained(make)),
+        "refusal": refusal(lambda: _trained(make)),
     }  # fmt: skip
 
 
@@ -216,8 +210,8 @@ def refused() -> dict[str, str]:
     rank = dist.get_rank()
     other = nn.Linear(3, 2) if rank == 0 else nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2))
     return {
-        "count": _refusal(lambda: DistributedDataParallel(other.npu())),
-        "sparse": _refusal(lambda: DistributedDataParallel(nn.Embedding(3, 2, sparse=True).npu())),
+        "count": refusal(lambda: DistributedDataParallel(other.npu())),
+        "sparse": refusal(lambda: DistributedDataParallel(nn.Embedding(3, 2, sparse=True).npu())),
     }
 
 
@@ -232,7 +226,7 @@ def error_in_backward() -> list[str]:
     except ZeroDivisionError as error:
         found.append(str(error))
     handle.remove()
-    found.append(_refusal(lambda: model(_part(x))))
+    found.append(refusal(lambda: model(_part(x))))
     _trained(Perceptron)
     return found
 

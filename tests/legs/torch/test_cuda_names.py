@@ -211,7 +211,7 @@ for _ in range(3):
 model = torch.nn.Linear(2, 2).to(device)
 torch.cuda.synchronize(
 )
-from torch_npu._device import switched
+from torch_npu._observers import switched
 for place in switched.places():
     print(place.line, place.says, place.instead, place.count)
 """

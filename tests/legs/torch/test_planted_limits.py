@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch_npu._device import dispatch, operator_log
+from torch_npu._device import dispatch
+from torch_npu._observers import operator_log
 
 from npu_formats.device.chip import load_chip
 from npu_formats.user_frames import is_library

@@ -37,14 +37,14 @@ print(two(one(torch.ones(2, 4).npu())).sum().item())
 """
 EVALUATION = """
 import torch, torch_npu
-from torch_npu._device import profiled_steps
+from torch_npu._observers import profiled_steps
 profiled_steps.MOST_CALLS = 50
 with torch.no_grad():
     rows = torch.ones(4, 4).npu()
     for _ in range(120):
         rows = rows @ rows / 4
 """
-BEGIN = "from torch_npu._device import prediction, profiling; prediction.begin(); profiling.begin()\n"
+BEGIN = "from torch_npu._observers import prediction, profiling; prediction.begin(); profiling.begin()\n"
 """Reads the variables of this program, as the import does where it is not done before the program."""
 FOR_CUDA = """
 import sys, torch
@@ -56,7 +56,7 @@ with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], schedule=
     for _ in range(3):
         model(rows).sum().backward()
         prof.step()
-from torch_npu._device import switched
+from torch_npu._observers import switched
 print(sorted({place.instead for place in switched.places() if "rofil" in place.says or "experimental" in place.says}))
 """
 

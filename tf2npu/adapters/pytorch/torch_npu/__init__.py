@@ -19,7 +19,7 @@ if not backend.is_possible():
     )
 
 from . import npu
-from ._device import prediction, profiling, run_summary
+from ._observers import prediction, profiling, run_summary
 
 backend.install(npu)
 torch.npu = npu

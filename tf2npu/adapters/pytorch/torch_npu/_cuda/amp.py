@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .._device import switched
+from .._observers import switched
 from .arguments import taking
 from .devices import of_npu
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from .._device import numbering, switched
+from .._device import numbering
+from .._observers import switched
 from .devices import of_npu
 
 

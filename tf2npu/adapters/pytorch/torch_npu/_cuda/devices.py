@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from .._device import numbering, switched
+from .._device import numbering
+from .._observers import switched
 
 _device = torch.device
 _TEXT = re.compile(r"cuda(:\d+)?\Z")

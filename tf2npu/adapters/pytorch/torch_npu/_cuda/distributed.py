@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .._device import switched
+from .._observers import switched
 from .arguments import taking
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from .. import npu
-from .._device import switched
+from .._observers import switched
 from . import refused, tensors
 from .frames import is_of_torch
 

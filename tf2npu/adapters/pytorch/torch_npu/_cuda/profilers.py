@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .. import profiler
-from .._device import switched
+from .._observers import switched
 from .modules import switch_module
 
 _OWN = frozenset((

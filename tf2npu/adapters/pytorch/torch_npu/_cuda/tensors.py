@@ -8,8 +8,9 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import PackedSequence
 
-from .._device import numbering, switched, tensor_types
+from .._device import numbering, tensor_types
 from .._device.tensor import NpuTensor
+from .._observers import switched
 from .frames import is_of_torch
 
 OLD_TYPES = {**tensor_types.TYPES, "DoubleTensor": tensor_types.TYPES["FloatTensor"]}

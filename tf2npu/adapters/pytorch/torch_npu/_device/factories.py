@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from . import dispatch, numbering, shapes_only
-from .tensor import NpuTensor
+from .tensor import NpuTensor, unwrapped
 
 _library = torch.library.Library("aten", "IMPL")  # kernels live as long as this
 _aten = torch.ops.aten
@@ -53,13 +53,9 @@ def _empty_strided(
 
 
 def _copy_from(source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
-    _host(target).copy_(_host(source))
+    unwrapped(target).copy_(unwrapped(source))
     dispatch.tell(torch.ops.aten._copy_from.default, (source, target), {}, target, numbering.current_device())
     return target
-
-
-def _host(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.host if isinstance(tensor, NpuTensor) else tensor
 
 
 def _zeros(size: Any, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from . import dispatch
-from .tensor import NpuTensor
+from .tensor import NpuTensor, unwrapped
 
 LAYERS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 """The layers' functions in torch._VF."""
@@ -21,7 +21,7 @@ class _Layer(torch.autograd.Function):
     def forward(ctx: Any, name: str, given: tuple, *tensors: Any) -> tuple[NpuTensor, ...]:
         ctx.set_materialize_grads(False)
         index = next(tensor.index for tensor in tensors if isinstance(tensor, NpuTensor))
-        hosts = [_host(tensor).detach().requires_grad_(tensor.requires_grad) for tensor in tensors]
+        hosts = [unwrapped(tensor).detach().requires_grad_(tensor.requires_grad) for tensor in tensors]
         with torch.enable_grad():
             out = getattr(torch._C._VariableFunctions, name)(*_arranged(given, hosts))
         ctx.hosts, ctx.out, ctx.index, ctx.name, ctx.given = hosts, out, index, name, given
@@ -46,10 +46,6 @@ class _Layer(torch.autograd.Function):
 def _overload(given: tuple) -> str:
     """ ".data" for the form of packed sequences, whose third argument is the list of states."""
     return ".data" if isinstance(given[1], torch.Tensor) and not given[1].is_floating_point() else ""
-
-
-def _host(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.host if isinstance(tensor, NpuTensor) else tensor
 
 
 def _flat(args: Sequence[Any]) -> list[torch.Tensor]:

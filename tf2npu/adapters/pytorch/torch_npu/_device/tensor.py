@@ -174,6 +174,11 @@ class NpuTensor(torch.Tensor):
         return BEHAVIOUR.reduced(self)
 
 
+def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The host's tensor of one of a device; any other tensor as it is."""
+    return tensor.host if isinstance(tensor, NpuTensor) else tensor
+
+
 def bytes_of(host: torch.Tensor) -> int:
     """Bytes of the storage of a host's tensor; of a sparse one those of its values and indices."""
     if host.layout is torch.strided:

@@ -17,6 +17,7 @@ HOST_TO_DEVICE = "host to device"
 DEVICE_TO_HOST = "device to host"
 DEVICE_TO_DEVICE = "device to device"
 """Texts that observers are told of copies, in place of an operator."""
+_DIRECTIONS = frozenset((HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE))
 
 
 class _ToDevice(torch.autograd.Function):
@@ -74,7 +75,11 @@ def to(source: NpuTensor, args: tuple, kwargs: dict[str, Any]) -> torch.Tensor:
 
 
 def direction_of(operator: Any, args: tuple, result: Any) -> str:
-    """The kind of copy that an operator of `dispatch.COPIES` is, "" for one within a device."""
+    """The kind of copy that observers are told of, "" for one within a device and for any other operator."""
+    if operator in _DIRECTIONS:
+        return operator
+    if operator not in dispatch.COPIES:
+        return ""
     if operator is torch.ops.aten._to_copy.default:
         source, target = args[0], result
     else:

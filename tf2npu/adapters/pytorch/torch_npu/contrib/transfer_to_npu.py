@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from .._cuda import amp, arguments, checkpoints, devices, distributed, modules, profilers, tensors
-from .._device import switched
+from .._observers import switched
 
 
 def _uncompiled(obj: Any = None, *args: Any, **kwargs: Any) -> Any:

@@ -15,7 +15,7 @@ from npu_runtime.observers.profiler.eager.folder import write_folder
 from npu_runtime.observers.profiler.eager.stacks import stacks
 from npu_runtime.observers.profiler.eager.trace_view import trace_view
 
-from .._device.profiled_steps import CallWindow
+from .._observers.profiled_steps import CallWindow
 from .messages import warn
 
 _WORK_PATH, _BELOW_IT = "ASCEND_WORK_PATH", "profiling_data"

@@ -11,11 +11,11 @@ import torch
 
 from npu_formats.environment import TF2NPU_LOG, TF2NPU_RECORD
 
+from .._device.chip import chip_of_run
+from .._device.memory import POOLS
+from .._device.ranks.started import has_started_others
 from . import switched
-from .chip import chip_of_run
-from .memory import POOLS
 from .operator_log import LimitAt, OperatorLog
-from .ranks.started import has_started_others
 from .step_count import StepCount
 
 _MOST_LINES = 10

@@ -10,9 +10,9 @@ from npu_formats.user_frames import calling_frames
 from npu_runtime.importers.pytorch.operator_call import OperatorCall
 from npu_runtime.simulation.eager_device import EagerDevice, HostCall
 
-from . import dispatch
-from .chip import chip_of_run
-from .memory import POOLS
+from .._device import dispatch
+from .._device.chip import chip_of_run
+from .._device.memory import POOLS
 from .step_recorder import call_of
 
 MOST_CALLS = 20_000

@@ -14,8 +14,8 @@ import torch
 from npu_formats.user_frames import calling_line
 from npu_runtime.importers.pytorch.operator_call import OperatorCall, TensorUse
 
-from . import dispatch, module_moves, transfers
-from .tensor import NpuTensor
+from .._device import dispatch, module_moves, transfers
+from .._device.tensor import NpuTensor
 
 _Tensor = torch.Tensor
 
@@ -86,12 +86,12 @@ def call_of(operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, ind
 
 def _name(operator: Any, args: tuple, result: Any) -> tuple[str, str]:
     """Name and overload; those of copies between host and device say which way they go."""
-    if operator in dispatch.COPIES and (direction := transfers.direction_of(operator, args, result)):
+    if direction := transfers.direction_of(operator, args, result):
         return f"copy {direction}", ""
     if not isinstance(operator, str):
         return operator._schema.name, operator._schema.overload_name
     name, _, overload = operator.partition(".")
-    return (name if "::" in name else f"copy {name}"), overload
+    return name, overload
 
 
 def _kept(value: Any) -> Any:

@@ -11,10 +11,10 @@ import torch
 from npu_formats.pytorch.call_limits import Limit, limits_of_call
 from npu_formats.user_frames import calling_line
 
-from . import dispatch, transfers
-from .chip import chip_of_run
-from .memory import POOLS
-from .tensor import NpuTensor, bytes_of
+from .._device import dispatch, transfers
+from .._device.chip import chip_of_run
+from .._device.memory import POOLS
+from .._device.tensor import NpuTensor, bytes_of
 
 _aten = torch.ops.aten
 _Tensor = torch.Tensor
@@ -60,10 +60,7 @@ class OperatorLog:
 
     def observe(self, operator: Any, args: tuple, kwargs: dict[str, Any], result: Any, index: int) -> None:
         """Count an operator or a copy."""
-        if operator in _DIRECTIONS:
-            self._copy(operator, args[0])
-            return
-        if operator in dispatch.COPIES and (direction := transfers.direction_of(operator, args, result)):
+        if direction := transfers.direction_of(operator, args, result):
             self._copy(direction, args[1] if operator is _aten.copy_.default else args[0])
             return
         if operator in _TO_HOST:
@@ -88,9 +85,6 @@ class OperatorLog:
             types, shapes = [str(one.dtype) for one in tensors], [tuple(one.shape) for one in tensors]
             found = self._known[key] = tuple(limits_of_call(name, types, shapes, chip_of_run().name))
         return found
-
-
-_DIRECTIONS = frozenset((transfers.HOST_TO_DEVICE, transfers.DEVICE_TO_HOST, transfers.DEVICE_TO_DEVICE))
 
 
 def _tensors(args: tuple) -> Iterator[torch.Tensor]:

@@ -20,8 +20,8 @@ def _begin(request: PredictionRequest) -> None:
     from npu_runtime.observers.prediction.training_steps import put_document
     from npu_runtime.simulation.eager_step_document import EagerStep, document_of
 
-    from . import module_moves
-    from .memory import POOLS
+    from .._device import module_moves
+    from .._device.memory import POOLS
     from .step_recorder import StepRecorder
 
     n_left = [request.steps]
