@@ -30,7 +30,8 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 total = torch.stack([part.detach().double().sum() for part in model.parameters()]).sum().item()
-print(f"rank {rank} of {dist.get_world_size()} on {data.device}: {total!r}")
+# One write a line: torchrun starts ranks with `python -u`, where a print of two writes meets the other rank's in between.
+sys.stdout.write(f"rank {rank} of {dist.get_world_size()} on {data.device}: {total!r}\\n")
 dist.destroy_process_group()
 """
 SPAWNED = """
