@@ -17,6 +17,9 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.text.edits import Fix, spliced_range, to_edits
 
+_OF_UNKNOWN = ("unknown_method", "unknown_attribute")
+"""Kinds of sites that are told by the name of a method or attribute alone."""
+
 
 class RuleCalls:
     """Shows every site of a script to the rules that want to see it."""
@@ -37,6 +40,8 @@ class RuleCalls:
             self._reference(node, scope)
         for target, _, scope in walked.attribute_assigns:
             self._every("assign", Site(script, "", target, scope))
+        for string, scope in zip(walked.strings, walked.string_scopes, strict=True) if "string" in self.table else ():
+            self._every("string", Site(script, "", string, scope))
         for function, outer, _ in walked.functions:
             self._every("function", Site(script, "", function, outer, function.name.value))
         for lambda_, outer, _ in walked.lambdas:
@@ -62,6 +67,9 @@ class RuleCalls:
         if name:
             for rule in self.table.get("reference", {}).get(name, ()):
                 self._run(rule, Site(self.script, rule.id, node, scope, name))
+        elif isinstance(node, cst.Attribute):
+            for rule in self.table.get("unknown_attribute", {}).get(node.attr.value, ()):
+                self._run(rule, Site(self.script, rule.id, node, scope, node.attr.value))
 
     def _every(self, kind: str, site: Site) -> None:
         for rule in self.table.get(kind, {}).get("", ()):
@@ -109,11 +117,11 @@ def _table(config: Config, looking: tuple[str, ...], reached: tuple[str, ...]) -
     """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind.
 
     looking: how the ids of rules begin that look at the file.  reached: the same of frameworks that the file imports: only
-    their rules look at methods of objects that are not known.
+    their rules look at methods and attributes of objects that are not known.
     """
     table: dict[str, dict[str, list[Rule]]] = {}
     for part in rule_parts():
-        if config.is_enabled(part.id) and part.id.startswith(reached if part.on == "unknown_method" else looking):
+        if config.is_enabled(part.id) and part.id.startswith(reached if part.on in _OF_UNKNOWN else looking):
             for name in (part.matches if part.on != "module" else ()) or ("",):
                 table.setdefault(part.on, {}).setdefault(name, []).append(part)
     return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}

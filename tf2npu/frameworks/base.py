@@ -30,7 +30,8 @@ class Adapter:
     alias: the name by which the module is imported as a whole, where scripts take no names from it.
     is_wanted: whether a script needs the import though it is not run.  first_need: the first place of a script that fails
     where the adapter has not been imported above it.  package_in: the package that has the adapter's modules under some
-    settings, and is imported in its place; empty where that is the adapter itself.
+    settings, and is imported in its place; empty where that is the adapter itself.  for_entries: whether a script that is run
+    imports the adapter though nothing in it asks for that.
     """
 
     module: str
@@ -46,6 +47,7 @@ class Adapter:
     is_wanted: Callable[[Any], bool] = lambda script: False
     first_need: Callable[[Any], Any] = lambda script: None
     package_in: Callable[[Config], str] = lambda config: ""
+    for_entries: bool = True
 
     @property
     def root(self) -> str:

@@ -24,7 +24,7 @@ def _adapter_import(script: Script, framework: Framework, kept: list[Fix]) -> Fi
         return None
     asked = [symbol for fix in kept for symbol in fix.symbols]
     symbols = [symbol for symbol in asked if symbol[0] != adapter.module]
-    is_run = script.is_entry and script.project.is_reaching(script.path, framework.name)
+    is_run = adapter.for_entries and script.is_entry and script.project.is_reaching(script.path, framework.name)
     wants_it = is_run or len(symbols) < len(asked) or adapter.is_wanted(script)
     side_effect = wants_it and script.config.is_enabled(adapter.rule) and bool(adapter.side_effect(script.config))
     if not symbols and not side_effect:
