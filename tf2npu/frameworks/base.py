@@ -143,7 +143,8 @@ def instance_of(name: str) -> str | None:
 class Framework:
     """A framework whose scripts are converted.
 
-    name: of its folder.  title: as people write it.
+    name: of its folder.  title: as people write it.  family: what `--framework` calls it and its other releases; none where
+    its files are converted whatever is asked.
     roots: top-level modules whose names the resolver follows.  bound_by: top-level modules whose import makes a script one of
     this framework; a release shares them with the release before it.  is_for: whether a script that imports one is written for
     this release.  mention: regular expression of what a file holds that may concern the framework; `mention_in_notebooks` of
@@ -167,6 +168,7 @@ class Framework:
     name: str
     title: str
     roots: frozenset[str]
+    family: str = ""
     rule_ids: tuple[str, ...] = ()
     adapter: Adapter | None = None
     bound_by: frozenset[str] = frozenset()
