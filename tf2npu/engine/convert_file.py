@@ -78,6 +78,8 @@ def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
         return True
     if path not in project.reached:
         return False
+    if any(path in project.reach[name].reached for name in known().mentioned_where_reached(data)):
+        return True
     load_rules()
     return any(may_concern(data) for may_concern in hooks.before_file)
 
