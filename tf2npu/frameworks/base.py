@@ -143,11 +143,13 @@ def instance_of(name: str) -> str | None:
 class Framework:
     """A framework whose scripts are converted.
 
-    name: of its folder.  title: as people write it.
+    name: of its folder.  title: as people write it.  family: what `--framework` calls it and its other releases; none where
+    its files are converted whatever is asked.
     roots: top-level modules whose names the resolver follows.  bound_by: top-level modules whose import makes a script one of
     this framework; a release shares them with the release before it.  is_for: whether a script that imports one is written for
     this release.  mention: regular expression of what a file holds that may concern the framework; `mention_in_notebooks` of
-    what a notebook may hold besides.  monorepo: packages below which the framework may be imported, too.
+    what a notebook may hold besides.  mention_where_reached: of what a file may hold that a script of the framework imports.
+    monorepo: packages below which the framework may be imported, too.
     canonical: the one spelling of a name.  rule_ids: how the ids of the rules begin that look at its scripts; none for a
     framework without rules.
 
@@ -167,12 +169,14 @@ class Framework:
     name: str
     title: str
     roots: frozenset[str]
+    family: str = ""
     rule_ids: tuple[str, ...] = ()
     adapter: Adapter | None = None
     bound_by: frozenset[str] = frozenset()
     is_for: Callable[[Any], bool] = lambda script: True
     mention: str = ""
     mention_in_notebooks: str = ""
+    mention_where_reached: str = ""
     monorepo: tuple[str, ...] = ()
     canonical: Callable[[str], str] = str
     returned: Callable[[str], str | None] = instance_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tf2npu.frameworks.base import Adapter, Framework
+from tf2npu.frameworks.pytorch.file_facts import file_facts
 from tf2npu.frameworks.pytorch.object_kinds import canonical, returned
 
 NAME = "pytorch"
@@ -23,13 +24,16 @@ ADAPTER = Adapter(
 FRAMEWORK = Framework(
     name=NAME,
     title="PyTorch",
+    family="torch",
     roots=frozenset({"torch", ADAPTER_MODULE}),
     bound_by=frozenset({"torch"}),
-    mention=r"\btorch\b|\bcuda\b|\bnccl\b",
+    mention=r"\btorch(?:_npu)?\b",
+    mention_where_reached=r"\bcuda\b|\bnccl\b|\.is_cuda\b",
     rule_ids=("NPT",),
     adapter=ADAPTER,
     canonical=canonical,
     returned=returned,
     running=frozenset({"torch.multiprocessing.spawn"}),
     starts=frozenset({"torch.distributed.init_process_group"}),
+    facts=file_facts,
 )
