@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.pytorch.file_facts import file_facts
+from tf2npu.frameworks.pytorch.launch_settings import said_of_settings
 from tf2npu.frameworks.pytorch.object_kinds import canonical, returned
 
 NAME = "pytorch"
@@ -35,5 +36,6 @@ FRAMEWORK = Framework(
     returned=returned,
     running=frozenset({"torch.multiprocessing.spawn"}),
     starts=frozenset({"torch.distributed.init_process_group"}),
+    said_of_settings=said_of_settings,
     facts=file_facts,
 )

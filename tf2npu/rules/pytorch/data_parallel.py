@@ -16,7 +16,7 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
 _LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
-_DISTRIBUTED = frozenset({"torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel"})
+_DISTRIBUTED = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel")
 _ONLY = Config(select=frozenset({"NPT202"}))
 
 
@@ -63,7 +63,7 @@ def data_parallel(call: Call) -> None:
     """Reports models that one process spreads over several devices, with DistributedDataParallel for this script."""
     if knows_npu(call.script, call.node):
         return None
-    if not _DISTRIBUTED.isdisjoint(called_names(call.script)):
+    if not called_names(call.script).isdisjoint(_DISTRIBUTED):
         return call.manual(
             "The NPU has no DataParallel. The script has DistributedDataParallel as well: start it in the way that leads there, "
             "with a process a device, also where there is one device only."
@@ -96,7 +96,7 @@ def _lines(call: Call) -> str:
         'local_rank = int(os.environ["LOCAL_RANK"])',
         "torch.npu.set_device(local_rank)",
         'torch.distributed.init_process_group("hccl")',
-        f"{target} = torch.nn.parallel.DistributedDataParallel({wrapped}.npu(), device_ids=[local_rank])",
+        f"{target} = {_DISTRIBUTED[0]}({wrapped}.npu(), device_ids=[local_rank])",
         *([loader] if loader else []),
         f"# torchrun --nproc_per_node 8 {PurePosixPath(call.script.path).name}",
     ]
