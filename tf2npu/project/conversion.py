@@ -12,6 +12,7 @@ from tf2npu.project.known_facts import Facts, resolve_distributed
 from tf2npu.project.launchers import with_launchers
 from tf2npu.project.phase import Phases, Progress
 from tf2npu.project.request import Request, check_places
+from tf2npu.project.settings_files import add_said_of_settings
 from tf2npu.project.source_results import SourceResults
 from tf2npu.project.source_tree import source_tree
 from tf2npu.project.sources import Sources
@@ -73,6 +74,7 @@ def _converted(request: Request, tree: Tree, cache: Cache | None, progress: Prog
     finally:
         output.release()
     results.sort(key=lambda result: result.path)
+    add_said_of_settings(tree, results, config)
     entries = with_launchers(tree, as_named(config, (*known.entries, *notebooks(results))))
     return Conversion(config, known.distribution, results, tree.left_out, made.crashes, entries, known.imports)
 
