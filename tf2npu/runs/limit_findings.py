@@ -36,7 +36,7 @@ _RULES: Mapping[str, tuple[str, Level]] = {
 }
 """The rule for each kind of limit, and the level where the limit is certain; one that is not is told as info."""
 _COPY, _STOPPED, _NO_MEMORY = "NPT906", "NPT907", "NPT908"
-_ENDS = {_STOPPED: "The device ended the run here.", _NO_MEMORY: "The memory of the device ran out here."}
+_ENDS = {_STOPPED: "The device ended the run here. {}", _NO_MEMORY: "The memory of the device ran out here. {}"}
 _LEAST_COPIES = 2
 """Copies at a line from which on it is told: one is made in no loop."""
 _TO_HOST = ("device to host", "number to Python")
@@ -120,7 +120,7 @@ def _failure(run: RunDocument) -> Iterator[tuple[_Found, int]]:
     at = failure.get("finding") or {}
     rule = at.get("rule", "")
     if rule in _ENDS:
-        message = f"{_ENDS[rule]} {failure['type']}: {failure['message']}"
+        message = _ENDS[rule].format(f"{failure['type']}: {failure['message']}")
         yield _Found(at["path"], at["line"], rule, Level.UNSUPPORTED, message, is_counted=False), 1
 
 
