@@ -88,7 +88,7 @@ def rule_of_failure(run: Mapping[str, Any]) -> str:
 
 
 def _of_run(run: RunDocument) -> Iterator[tuple[_Found, int]]:
-    """What one run shows, with how often, in files that are as it ran them."""
+    """Things that one run shows, each with how often, in files that are as it ran them."""
     for found, count in (*_limits(run), *_copies(run), *_failure(run)):
         if not has_changed(run, found.path):
             yield found, count
@@ -97,11 +97,9 @@ def _of_run(run: RunDocument) -> Iterator[tuple[_Found, int]]:
 def _limits(run: RunDocument) -> Iterator[tuple[_Found, int]]:
     for entry in run.get("limit_lines", ()):
         if (at := entry["at"]) and entry["kind"] in _RULES:
-            rule, level = _RULES[entry["kind"]]
-            yield (
-                _Found(**at, rule=rule, level=level if entry["is_certain"] else Level.INFO, message=f"{entry['message']}."),
-                (entry["count"]),
-            )
+            rule, certainly = _RULES[entry["kind"]]
+            level = certainly if entry["is_certain"] else Level.INFO
+            yield _Found(at["path"], at["line"], rule, level, f"{entry['message']}."), entry["count"]
 
 
 def _copies(run: RunDocument) -> Iterator[tuple[_Found, int]]:
@@ -111,7 +109,7 @@ def _copies(run: RunDocument) -> Iterator[tuple[_Found, int]]:
                 f"The host waits here for a copy from the device ({entry['direction']}): "
                 "read it every so many steps only, or after the loop."
             )
-            yield _Found(**at, rule=_COPY, level=Level.INFO, message=message), entry["count"]
+            yield _Found(at["path"], at["line"], _COPY, Level.INFO, message), entry["count"]
 
 
 def _failure(run: RunDocument) -> Iterator[tuple[_Found, int]]:
@@ -129,8 +127,10 @@ _Known = dict[tuple[str, int, str], tuple[Answer | None, bool]]
 
 
 def _taken_out(file: FileReport) -> _Known:
-    """Take the findings of runs out of a file; what people have said of them."""
+    """Take the findings of runs out of a file.  Returns: the answers to them."""
     known: _Known = {}
+    if not any(finding.rule.startswith(OF_RUNS) for finding in file.findings):
+        return known
     left = []
     for number, finding in enumerate(file.findings):
         if finding.rule.startswith(OF_RUNS):
