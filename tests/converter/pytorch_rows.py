@@ -26,7 +26,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("d12", "import torch\nfor d in ['cpu', 'cuda']:\n    x.to(d)\n", ("['cpu', 'npu']",), ()),
     ("d13", "import torch\nx = torch.zeros(\n    3,\n    device='cuda'  # there\n)\n", ("device='npu'  # there",), ()),
     ("d14", "import torch\nwith torch.autocast('cuda', dtype=torch.float16):\n    pass\n", ("torch.autocast('npu', dtype",), ()),
-    ("d15", "import torch\nx.to(0)\ny = torch.zeros(3, device=1)\n", ("x.to('npu:0')", "device='npu:1'"), ()),
+    ("d15", "import torch\nx.to(0)\ny = torch.zeros(3, device=1)\n", ('x.to("npu:0")', 'device="npu:1"'), ()),
     ("d16", "import torch\nx.to(rank)\n", (SAME,), ()),
     ("d17", "import torch\nx = x.type('torch.cuda.FloatTensor')\n", ("'torch.npu.FloatTensor'",), ()),
     ("d18", "import torch\nd = ('cuda'\n     ':0')\nx.to(d)\n", ("!torch_npu",), ("manual",)),
