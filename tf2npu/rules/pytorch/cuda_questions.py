@@ -34,8 +34,8 @@ _ATTRIBUTES = tuple(f"{kind}.is_cuda" for kind in (TENSOR, MODULE, "torch.Tensor
             AFTER + "x = torch.ones(2)\nif x.is_npu:\n    x = x.cpu()\n",
         ),
         Example(
-            BEFORE + "def go(input, several):\n    if input.is_cuda and several:\n        return next(net.parameters()).is_cuda\n",
-            AFTER + "def go(input, several):\n    if input.is_npu and several:\n        return next(net.parameters()).is_npu\n",
+            BEFORE + "def go(input, many):\n    if input.is_cuda and many:\n        return next(net.parameters()).is_cuda\n",
+            AFTER + "def go(input, many):\n    if input.is_npu and many:\n        return next(net.parameters()).is_npu\n",
         ),
         Example.same(BEFORE + "if args.is_cuda:\n    run()\n", note="a setting"),
         Example.same(
