@@ -7,6 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.pytorch.facts.cuda_chains import advice_of
 from tf2npu.rules.pytorch.facts.cuda_imports import NewImport, new_import, star_of_cuda
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.import_writing import write_names
@@ -76,7 +77,7 @@ def cuda_import(site: Site) -> None:
 
 def _say_missing(site: Site, found: NewImport) -> None:
     for answer in found.missing:
-        name, advice = answer.name, answer.advice or f"use {answer.npu}, which cannot be imported from"
+        name, advice = answer.name, advice_of(answer) or f"use {answer.npu}, which cannot be imported from"
         site.manual(f"The NPU has no {name} to import: {advice}.")
 
 

@@ -8,6 +8,7 @@ import libcst as cst
 
 from tf2npu.frameworks.pytorch.cuda_names import npu_name
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.pytorch.facts.cuda_chains import say_missing
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.rules.pytorch.facts.reached_names import asked_of_torch
@@ -53,4 +54,4 @@ def reached_name(site: Site) -> None:
     if answer.npu:
         site.manual(f"A text names {answer.name}: write the text for {answer.npu}.")
     else:
-        site.manual(f"The NPU has no {answer.name}: {answer.advice}.")
+        say_missing(site, answer)

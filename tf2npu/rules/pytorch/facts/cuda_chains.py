@@ -35,8 +35,14 @@ def name_for_npu(site: Site) -> None:
 
 def say_missing(site: Site, answer: CudaName) -> None:
     """Say that the NPU has no such name, with the list's advice."""
-    name, advice = answer.name.replace("()", ""), answer.advice
+    name, advice = answer.name.replace("()", ""), advice_of(answer)
     site.manual(f"The NPU has no {name}: {advice}.")
+
+
+def advice_of(answer: CudaName) -> str:
+    """What a person writes for a name that the NPU has not."""
+    is_said = answer.advice.startswith("the NPU has no ")
+    return answer.advice.partition(": ")[2] if is_said else answer.advice
 
 
 def is_told_elsewhere(site: Site) -> bool:
