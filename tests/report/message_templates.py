@@ -30,11 +30,8 @@ _SCANNER = (
 )  # fmt: skip
 FINDINGS = (
     *RULES, *sorted((PACKAGE / "engine").glob("*.py")), PACKAGE / "file_findings.py",
-<<<<<<< HEAD
     PACKAGE / "frameworks" / "pytorch" / "launch_settings.py",
-=======
     PACKAGE / "runs" / "limit_findings.py",
->>>>>>> main
     *sorted((PACKAGE / "python2").rglob("*.py")),
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
