@@ -9,10 +9,9 @@ from tf2npu.findings import EntryScript, FileResult, Seen
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.destination import opened
 from tf2npu.project.known_facts import Facts, resolve_distributed
-from tf2npu.project.launchers import with_launchers
+from tf2npu.project.launchers import add_said_of_settings, with_launchers
 from tf2npu.project.phase import Phases, Progress
 from tf2npu.project.request import Request, check_places
-from tf2npu.project.settings_files import add_said_of_settings
 from tf2npu.project.source_results import SourceResults
 from tf2npu.project.source_tree import source_tree
 from tf2npu.project.sources import Sources

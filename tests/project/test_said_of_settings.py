@@ -80,14 +80,14 @@ def test_the_rule_can_be_switched_off(tmp_path: Path) -> None:
     assert said(converted(tmp_path, files, Config(ignore=frozenset({"NPT601"}))), "run.sh") == []
 
 
-def test_a_file_that_is_no_text_is_copied(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_stay(tmp_path: Path) -> None:
     source = tmp_path / "src"
     source.mkdir()
     (source / "train.py").write_text(SCRIPT, encoding="utf-8")
     (source / "a.yaml").write_bytes(b"device: cuda\n\xff\xfe\n")
     result = convert_project(Request(source, Config(), tmp_path / "out", use_cache=False))
-    copied = next(one for one in result.results if one.path == "a.yaml")
-    assert copied.status is Status.COPIED and not copied.findings
+    assert [line for line, _, _ in said(result, "a.yaml")] == [1]
+    assert next(one.status for one in result.results if one.path == "a.yaml") is Status.COPIED
     assert (tmp_path / "out" / "a.yaml").read_bytes() == b"device: cuda\n\xff\xfe\n"
 
 
