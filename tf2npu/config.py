@@ -23,13 +23,15 @@ TENSORFLOWS = ("1.15",)
 AUTO, TF1, TF2, TF2_COMPAT = "auto", "tf1", "tf2", "tf2-compat"
 DIALECTS = (AUTO, TF1, TF2, TF2_COMPAT)
 """Releases of TensorFlow that scripts may be written for. `auto` has the scripts tell."""
+FRAMEWORKS = (AUTO, "tensorflow", "torch")
+"""Families of frameworks whose files are converted; `auto` converts all, each file by what it imports."""
 OLDEST_PYTHON = (3, 5)
 """The oldest Python that converted scripts run on: inserted code has keyword arguments behind *args and no f-strings."""
 SEVERITIES = ("unsupported", "manual", "info")
 MOST_MINUTES = 100_000
 """The most minutes that settings may give to a place: fifty weeks of work."""
 _PYTHON = re.compile(r"3\.\d{1,2}$")
-RULE_LETTERS = ("NPU",)
+RULE_LETTERS = ("NPU", "NPT")
 """Letters by which the ids of rules begin, a word for each framework with rules: `rule_ids` of its record."""
 _RULE_ID = re.compile(rf"(?:(?:{'|'.join(RULE_LETTERS)})\d{{0,3}}|NPUX\d{{0,4}})$")  # NPUX are rules of plug-ins
 _MOST_NAME_BYTES = 4096
@@ -85,7 +87,7 @@ class Config:
     exclude: glob patterns of paths that are left out.  respect_gitignore: leave out what .gitignore names.
     entry_points: files, or `package.module:function` as in console_scripts, that are run.
     severity: (rule id or prefix, level) pairs that replace the level of findings.  target: what the result runs on.
-    dialect: auto | tf1 | tf2 | tf2-compat, what the scripts are written for.
+    dialect: auto | tf1 | tf2 | tf2-compat, what the scripts are written for.  framework: auto | tensorflow | torch.
     effort: how work is estimated.  unsafe_at: places where people chose an unsafe fix; no setting of a file.
     """
 
@@ -101,6 +103,7 @@ class Config:
     severity: tuple[tuple[str, str], ...] = ()
     target: Target = Target()
     dialect: str = AUTO
+    framework: str = AUTO
     effort: EffortSettings = EffortSettings()
     unsafe_at: frozenset[UnsafePlace] = frozenset()
 
@@ -120,6 +123,10 @@ class Config:
             return level
         asked = [(len(prefix), new) for prefix, new in self.severity if rule_id.startswith(prefix)]
         return max(asked)[1] if asked else level
+
+    def converts(self, family: str) -> bool:
+        """Whether files of a family of frameworks are converted; of one without a name they always are."""
+        return self.framework == AUTO or family in ("", self.framework)
 
     @property
     def names_entries(self) -> bool:
@@ -339,5 +346,6 @@ _CHECKS: dict[str, Callable[[str, Any, str], Any]] = {
     "severity": _severity,
     "target": _target,
     "dialect": lambda key, value, where: _one_of(key, value, DIALECTS, where),
+    "framework": lambda key, value, where: _one_of(key, value, FRAMEWORKS, where),
     "effort": _effort,
 }

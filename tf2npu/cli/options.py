@@ -49,6 +49,10 @@ def selection_options(command):
             "--target", "dialect", type=click.Choice(["auto", "tf1", "tf2", "tf2-compat"]),
             help="The TensorFlow that the scripts are written for; auto: what they tell.  [default: auto]",
         ),
+        click.option(
+            "--framework", type=click.Choice(["auto", "tensorflow", "torch"]),
+            help="Convert files of this framework alone; auto: of each that a file imports.  [default: auto]",
+        ),
         click.option("--main", metavar="FILE", help="The script that is started, relative to SRC."),
         click.option("--report", "report_folder", type=PATH, metavar="DIR", help="Where the report goes."),
         click.option(

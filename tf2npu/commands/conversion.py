@@ -57,14 +57,16 @@ def settings_of(
     no_gitignore: bool = False,
     unsafe_fixes: bool = False,
     dialect: str | None = None,
+    framework: str | None = None,
     **_: object,
 ) -> Config:
     start = src if src.is_dir() else src.absolute().parent
     unsafe = True if unsafe_fixes else None  # not given on the command line: what pyproject.toml says
     try:
         config = load_config(
-            start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe, dialect=dialect
-        )
+            start, distributed=distributed, main=main, select=select, ignore=ignore, unsafe_fixes=unsafe, dialect=dialect,
+            framework=framework,
+        )  # fmt: skip
     except ConfigError as error:
         raise RefusedRequest(str(error)) from None
     config = replace(config, exclude=(*config.exclude, *exclude))

@@ -78,12 +78,16 @@ def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
         return True
     if path not in project.reached:
         return False
+    if any(path in project.reach[name].reached for name in known().mentioned_where_reached(data)):
+        return True
     load_rules()
     return any(may_concern(data) for may_concern in hooks.before_file)
 
 
-def _looking_at(path: str, text: str, project: ProjectFacts) -> tuple[Framework, ...]:
-    """The frameworks whose rules look at a file: those that it has to do with; where it reaches none, those that it mentions."""
+def _looking_at(path: str, text: str, config: Config, project: ProjectFacts) -> tuple[Framework, ...]:
+    """The frameworks whose rules look at a file: those that it has to do with; where it reaches none, those that it mentions.
+    The settings may leave some out.
+    """
     facts = project.files.get(path)
     roots = {module.partition(".")[0] for level, module in facts.imports if level == 0} if facts is not None else set()
     found = {f.name for f in known() if project.is_reaching(path, f.name) or not roots.isdisjoint(f.roots)}
@@ -92,7 +96,7 @@ def _looking_at(path: str, text: str, project: ProjectFacts) -> tuple[Framework,
         found |= {f.name for f in known() if known().mention(f, data)}
         found |= {name for name, reach in project.reach.items() if path in reach.reached}
         found |= {name for name, part in project.parts.items() if part.takes_in(path)}
-    return tuple(f for f in known() if f.name in found)
+    return tuple(f for f in known() if f.name in found and config.converts(f.family))
 
 
 def _said_of_copy(path: str, data: bytes, config: Config, project: ProjectFacts) -> list[Finding]:
@@ -167,7 +171,7 @@ def convert_text(text: str, path: str, config: Config, project: ProjectFacts) ->
     load_rules()
     facts = project.files.get(path)
     tree = parse(text, facts is not None and facts.is_python)
-    script = Script(path, tree, config, project, _looking_at(path, text, project))
+    script = Script(path, tree, config, project, _looking_at(path, text, config, project))
     try:
         return _converted(script)
     finally:

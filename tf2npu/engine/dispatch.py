@@ -10,12 +10,23 @@ import libcst as cst
 from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
+from tf2npu.frameworks.base import Framework
 from tf2npu.rules import Rule, hooks, rule_parts
 from tf2npu.rules.base import registered
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.text.edits import Fix, spliced_range, to_edits
+
+_OF_UNKNOWN = ("unknown_method", "unknown_attribute", "string")
+"""Kinds of sites that are told by the name of a method or attribute, or by a text, alone."""
+
+
+def _is_near(script: Script, framework: Framework) -> bool:
+    """Whether a file imports a framework, or holds what concerns it and is imported by a script of the framework."""
+    if script.project.is_reaching(script.path, framework.name):
+        return True
+    return bool(framework.mention_where_reached) and script.path in script.project.reach[framework.name].reached
 
 
 class RuleCalls:
@@ -24,7 +35,7 @@ class RuleCalls:
     def __init__(self, script: Script) -> None:
         self.script = script
         looking = tuple(start for f in script.frameworks for start in f.rule_ids)
-        reached = tuple(s for f in script.frameworks if script.project.is_reaching(script.path, f.name) for s in f.rule_ids)
+        reached = tuple(start for f in script.frameworks if _is_near(script, f) for start in f.rule_ids)
         self.table = _table(replace(script.config, unsafe_at=frozenset()), looking, reached)
         self.fixes: list[Fix] = []
         self.uses = ApiUses(script)
@@ -37,6 +48,8 @@ class RuleCalls:
             self._reference(node, scope)
         for target, _, scope in walked.attribute_assigns:
             self._every("assign", Site(script, "", target, scope))
+        for string, scope in zip(walked.strings, walked.string_scopes, strict=True) if "string" in self.table else ():
+            self._every("string", Site(script, "", string, scope))
         for function, outer, _ in walked.functions:
             self._every("function", Site(script, "", function, outer, function.name.value))
         for lambda_, outer, _ in walked.lambdas:
@@ -62,6 +75,9 @@ class RuleCalls:
         if name:
             for rule in self.table.get("reference", {}).get(name, ()):
                 self._run(rule, Site(self.script, rule.id, node, scope, name))
+        elif isinstance(node, cst.Attribute):
+            for rule in self.table.get("unknown_attribute", {}).get(node.attr.value, ()):
+                self._run(rule, Site(self.script, rule.id, node, scope, node.attr.value))
 
     def _every(self, kind: str, site: Site) -> None:
         for rule in self.table.get(kind, {}).get("", ()):
@@ -109,11 +125,11 @@ def _table(config: Config, looking: tuple[str, ...], reached: tuple[str, ...]) -
     """Enabled rules by kind of site and by the name they look for; "" holds those that look at every site of the kind.
 
     looking: how the ids of rules begin that look at the file.  reached: the same of frameworks that the file imports: only
-    their rules look at methods of objects that are not known.
+    their rules look at texts, and at methods and attributes of objects that are not known.
     """
     table: dict[str, dict[str, list[Rule]]] = {}
     for part in rule_parts():
-        if config.is_enabled(part.id) and part.id.startswith(reached if part.on == "unknown_method" else looking):
+        if config.is_enabled(part.id) and part.id.startswith(reached if part.on in _OF_UNKNOWN else looking):
             for name in (part.matches if part.on != "module" else ()) or ("",):
                 table.setdefault(part.on, {}).setdefault(name, []).append(part)
     return {kind: {name: tuple(rules) for name, rules in names.items()} for kind, names in table.items()}

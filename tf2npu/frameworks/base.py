@@ -30,7 +30,8 @@ class Adapter:
     alias: the name by which the module is imported as a whole, where scripts take no names from it.
     is_wanted: whether a script needs the import though it is not run.  first_need: the first place of a script that fails
     where the adapter has not been imported above it.  package_in: the package that has the adapter's modules under some
-    settings, and is imported in its place; empty where that is the adapter itself.
+    settings, and is imported in its place; empty where that is the adapter itself.  for_entries: whether a script that is run
+    imports the adapter though nothing in it asks for that.
     """
 
     module: str
@@ -46,6 +47,7 @@ class Adapter:
     is_wanted: Callable[[Any], bool] = lambda script: False
     first_need: Callable[[Any], Any] = lambda script: None
     package_in: Callable[[Config], str] = lambda config: ""
+    for_entries: bool = True
 
     @property
     def root(self) -> str:
@@ -141,11 +143,13 @@ def instance_of(name: str) -> str | None:
 class Framework:
     """A framework whose scripts are converted.
 
-    name: of its folder.  title: as people write it.
+    name: of its folder.  title: as people write it.  family: what `--framework` calls it and its other releases; none where
+    its files are converted whatever is asked.
     roots: top-level modules whose names the resolver follows.  bound_by: top-level modules whose import makes a script one of
     this framework; a release shares them with the release before it.  is_for: whether a script that imports one is written for
     this release.  mention: regular expression of what a file holds that may concern the framework; `mention_in_notebooks` of
-    what a notebook may hold besides.  monorepo: packages below which the framework may be imported, too.
+    what a notebook may hold besides.  mention_where_reached: of what a file may hold that a script of the framework imports.
+    monorepo: packages below which the framework may be imported, too.
     canonical: the one spelling of a name.  rule_ids: how the ids of the rules begin that look at its scripts; none for a
     framework without rules.
 
@@ -165,12 +169,14 @@ class Framework:
     name: str
     title: str
     roots: frozenset[str]
+    family: str = ""
     rule_ids: tuple[str, ...] = ()
     adapter: Adapter | None = None
     bound_by: frozenset[str] = frozenset()
     is_for: Callable[[Any], bool] = lambda script: True
     mention: str = ""
     mention_in_notebooks: str = ""
+    mention_where_reached: str = ""
     monorepo: tuple[str, ...] = ()
     canonical: Callable[[str], str] = str
     returned: Callable[[str], str | None] = instance_of

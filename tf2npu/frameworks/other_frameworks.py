@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tf2npu.frameworks.registry import known
 
 OTHER_FRAMEWORKS = {
-    "torch": "PyTorch", "mindspore": "MindSpore", "paddle": "PaddlePaddle", "mxnet": "MXNet", "jax": "JAX", "theano": "Theano",
+    "mindspore": "MindSpore", "paddle": "PaddlePaddle", "mxnet": "MXNet", "jax": "JAX", "theano": "Theano",
     "chainer": "Chainer", "tensorlayerx": "TensorLayerX",
 }  # fmt: skip
 """Top-level module -> the framework's name."""

@@ -32,6 +32,9 @@ class Frameworks:
         self.api_prefixes = tuple(f"{root}." for f in frameworks for root in f.api_roots)
         self.api_modules = frozenset(f.api_roots[0] for f in frameworks if f.api_roots)
         self._mention = {f.name: re.compile(f.mention.encode()) for f in frameworks if f.mention}
+        self._where_reached = [
+            (f.name, re.compile(f.mention_where_reached.encode())) for f in frameworks if f.mention_where_reached
+        ]
         self._mentions = _any_of(f.mention for f in frameworks)
         self._mentions_in_notebooks = _any_of(part for f in frameworks for part in (f.mention, f.mention_in_notebooks))
         self.canonical = lru_cache(maxsize=20_000)(self._canonical)
@@ -73,6 +76,10 @@ class Frameworks:
         """Whether a file may hold anything that concerns a framework."""
         found = self._mention.get(framework.name)
         return found is not None and found.search(data) is not None
+
+    def mentioned_where_reached(self, data: bytes) -> Iterator[str]:
+        """The names of the frameworks that a file may concern by what it holds, if a script of theirs imports it."""
+        return (name for name, mention in self._where_reached if mention.search(data) is not None)
 
     def any_mentioned(self, data: bytes, is_notebook: bool = False) -> bool:
         """The same for any framework."""

@@ -8,7 +8,10 @@ from typing import Any
 
 from tf2npu.config import Config
 
-KINDS = ("call", "unknown_method", "reference", "assign", "function", "lambda", "import", "module", "engine")
+KINDS = (
+    "call", "unknown_method", "reference", "unknown_attribute", "string", "assign", "function", "lambda", "import", "module",
+    "engine",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

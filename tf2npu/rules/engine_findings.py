@@ -198,7 +198,10 @@ def unused_comment(site: Any) -> None:
     done_when="The summary of `tf2npu run` counts sessions on the device for the script that uses this file.",
     source="docs/report.md: nothing is left unsaid",
     examples=(
-        Example.same("import torch\nx = torch.zeros(3).cuda()", note="PyTorch", level="info"),
+        Example.same("import jax\nx = jax.numpy.zeros(3)", note="JAX", level="info"),
+        Example.same(
+            "import torch\nx = torch.zeros(3).cuda()", note="as asked", level="info", config=Config(framework="tensorflow")
+        ),
         Example.same("from mindspore import nn", note="MindSpore", level="info"),
         Example.same(
             "import sugartensor as tf\ntf.sg_train()",
@@ -206,10 +209,10 @@ def unused_comment(site: Any) -> None:
             level="manual",
             write="import npu_bridge.npu_init\nimport sugartensor as tf\ntf.sg_train()",
         ),
-        Example.same("import tensorflow as tf\nimport torch\nx = tf.zeros(torch.zeros(3).shape)", note="uses TensorFlow too"),
-        Example.same("from .torch import load", note="the project's own module"),
-        Example.same("# import torch\nimport math", note="a comment"),
+        Example.same("import tensorflow as tf\nimport jax\nx = tf.zeros(jax.numpy.zeros(3).shape)", note="uses TensorFlow too"),
+        Example.same("from .jax import load", note="the project's own module"),
+        Example.same("# import jax\nimport math", note="a comment"),
     ),
 )
 def other_framework(site: Any) -> None:
-    """Says what a file is that imports PyTorch, a framework like it, or a package over TensorFlow, and not TensorFlow."""
+    """Says what a file is that is written for a framework which is not converted, or for a package over TensorFlow."""

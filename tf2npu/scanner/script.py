@@ -32,7 +32,7 @@ class Script:
     """
 
     def __init__(
-        self, path: str, tree: Tree, config: Config, project: ProjectFacts, frameworks: tuple[Framework, ...] = ()
+        self, path: str, tree: Tree, config: Config, project: ProjectFacts, frameworks: tuple[Framework, ...] | None = None
     ) -> None:
         self.path = path
         self.tree = tree
@@ -41,7 +41,7 @@ class Script:
             config = framework.settings(config, path, project)
         self.config = config
         self.project = project
-        self.frameworks = frameworks or tuple(known())
+        self.frameworks = tuple(known()) if frameworks is None else frameworks
         self.lines = LineIndex(tree.text)
         self.walked: Walked = walk(tree.module)
         self.resolver = Resolver(self.walked, path, project)

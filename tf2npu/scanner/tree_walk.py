@@ -54,6 +54,7 @@ class Walked:
     imports: list[tuple[cst.Import | cst.ImportFrom, Scope]] = field(default_factory=list)
     ifs: list[tuple[cst.If, Scope]] = field(default_factory=list)
     strings: list[cst.BaseExpression] = field(default_factory=list)
+    string_scopes: list[Scope] = field(default_factory=list)  # of each of them
     parents: dict[int, cst.CSTNode] = field(default_factory=dict)
     scope_of: dict[int, Scope] = field(default_factory=dict)  # function, lambda and class nodes -> their own scope
 
@@ -160,6 +161,7 @@ class _Walker:
 
     def string(self, node: cst.BaseExpression, scope: Scope) -> None:
         self.found.strings.append(node)
+        self.found.string_scopes.append(scope)
         if not isinstance(node, cst.SimpleString):
             self.children(node, scope)
 

@@ -83,7 +83,7 @@ def test_knobs_are_kept() -> None:
         torch.npu.set_sync_debug_mode("loud")
     torch.npu.set_option({"ACL_PRECISION_MODE": "must_keep_origin_dtype"})
     assert torch.npu.get_device_capability() is None and torch.npu.get_device_name(0).startswith("Ascend")
-    with torch.npu.annotate("a range"):
+    with torch.npu.mstx.annotate("a range"):
         torch.npu.mstx.range_end(torch.npu.mstx.range_start("step"))
 
 

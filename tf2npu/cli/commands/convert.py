@@ -17,7 +17,7 @@ from tf2npu.cli.options import PATH, selection_options
     summary="Convert a project, a script or a notebook, and report on it.",
     option_groups={
         "What is converted": ("main", "exclude", "no_gitignore", "python2", "data", "select", "ignore"),
-        "How": ("dialect", "distributed", "unsafe_fixes", "decisions", "in_place", "force"),
+        "How": ("framework", "dialect", "distributed", "unsafe_fixes", "decisions", "in_place", "force"),
         "Instead of writing": ("diff", "dry_run", "check"),
         "Report": ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens"),
         "Speed": ("jobs", "no_cache"),

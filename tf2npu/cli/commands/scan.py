@@ -23,6 +23,7 @@ from tf2npu.cli.options import PATH, selection_options
             "python2",
             "select",
             "ignore",
+            "framework",
             "dialect",
             "distributed",
             "decisions",

@@ -98,6 +98,7 @@ ADAPTER = Adapter(
 
 FRAMEWORK = Framework(
     name=NAME,
+    family="tensorflow",
     title="TensorFlow",
     roots=ROOTS,
     bound_by=BOUND_BY,

@@ -33,6 +33,7 @@ ADAPTER = Adapter(
 
 FRAMEWORK = Framework(
     name=NAME,
+    family="tensorflow",
     title="TensorFlow 2",
     roots=frozenset({"npu_device"}),
     bound_by=TENSORFLOW_1.bound_by,

@@ -8,6 +8,8 @@ from dataclasses import replace
 from tf2npu.findings import ApiUse, Verdict
 from tf2npu.report.model.report import ApiRow, Report
 
+_TORCH = "torch"
+"""The module whose names are PyTorch's; all others are TensorFlow's, or Horovod's."""
 _MOST_PLACES = 10
 """The most places that a row of the API table names: more are not read."""
 
@@ -37,5 +39,12 @@ def numbers(report: Report) -> dict[str, int]:
 def sentence(report: Report) -> str:
     """The numbers in words, with what they leave out."""
     counts, n_failed = numbers(report), report.statuses()["failed"]
-    text = f"{counts['seen']} references to TensorFlow: {counts['resolved']} resolved, {counts['unknown']} unknown"
+    text = f"{counts['seen']} references to {_frameworks(report)}: {counts['resolved']} resolved, {counts['unknown']} unknown"
     return f"{text}; those in {n_failed} failed {'file' if n_failed == 1 else 'files'} are not counted" if n_failed else text
+
+
+def _frameworks(report: Report) -> str:
+    """The frameworks that the references are to, in words; TensorFlow where there are none."""
+    of_torch = {row.name.partition(".")[0] == _TORCH for row in report.apis}
+    names = [name for name, is_torch in (("TensorFlow", False), ("PyTorch", True)) if is_torch in of_torch]
+    return " and ".join(names) or "TensorFlow"

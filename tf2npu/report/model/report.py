@@ -189,8 +189,17 @@ class Report:
         convert it, and what ends a simulated run."""
         dialect = dialect_line((file.path, finding) for file in self.files for finding in file.new_findings())
         is_left = bool(dialect) and not self.statuses()["converted"]
-        distribution = "" if is_left else self._distribution_line
+        distribution = "" if is_left else self._groups_line or self._distribution_line
         return " ".join(part for part in (dialect, distribution, self._not_simulated_line) if part)
+
+    @property
+    def _groups_line(self) -> str:
+        """The place at which PyTorch's processes join a group, where nothing else is distributed."""
+        places = [place for row in self.apis if row.name == _JOINS_GROUP for place in row.places[:1]]
+        if not places or self.distributions:
+            return ""
+        way = "It stays, over HCCL; `tf2npu run --devices 2` tries it."
+        return f"Distributed training found: torch.distributed ({places[0]}). {way}"
 
     @property
     def _not_simulated_line(self) -> str:
@@ -230,6 +239,8 @@ class Report:
         return [d.kind for d in self.distributions if d.kind in ("horovod", "tf")]
 
 
+_JOINS_GROUP = "torch.distributed.init_process_group"
+"""The function by which a process of PyTorch joins the others."""
 _NOT_SIMULATED = "NPU968"
 """The rule about APIs that TensorFlow 1.15 has and a simulated run has not."""
 _MOST_NAMED = 3

@@ -35,7 +35,7 @@ def is_blocker(decision: Decision) -> bool:
 def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
     """The verdict; left: the report's decisions."""
     if not report.apis and not left:
-        return Verdict(NO_PROJECT, "Not a TensorFlow 1 project: no file refers to it.")
+        return Verdict(NO_PROJECT, "Nothing to convert: no file refers to TensorFlow or PyTorch.")
     blockers = [d for d in left if is_blocker(d)]
     if blockers:
         return Verdict(BLOCKED, f"Blocked by {_named(blockers)}.", tuple(dict.fromkeys(d.facts.id for d in blockers)))

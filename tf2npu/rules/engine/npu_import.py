@@ -24,7 +24,10 @@ def _adapter_import(script: Script, framework: Framework, kept: list[Fix]) -> Fi
         return None
     asked = [symbol for fix in kept for symbol in fix.symbols]
     symbols = [symbol for symbol in asked if symbol[0] != adapter.module]
-    is_run = script.is_entry and script.project.is_reaching(script.path, framework.name)
+    is_reaching = script.project.is_reaching(script.path, framework.name)
+    if not (adapter.for_entries or is_reaching):
+        return None  # the script of the framework that imports this file imports the adapter, too
+    is_run = adapter.for_entries and script.is_entry and is_reaching
     wants_it = is_run or len(symbols) < len(asked) or adapter.is_wanted(script)
     side_effect = wants_it and script.config.is_enabled(adapter.rule) and bool(adapter.side_effect(script.config))
     if not symbols and not side_effect:

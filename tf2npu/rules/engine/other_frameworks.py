@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.frameworks.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
+from tf2npu.frameworks.registry import known
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules import hooks
 from tf2npu.scanner.facts import gather_facts
@@ -34,11 +35,29 @@ def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[F
 
 @hooks.after_edits
 def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
-    """The same of a file that is parsed, because a script for TensorFlow imports it or it mentions a word of TensorFlow's."""
+    """The same of a file that is parsed, because a script for TensorFlow imports it or it mentions a word of TensorFlow's; and
+    what is left out because the settings name one framework.
+    """
     facts = script.project.files.get(script.path)
-    if edits or facts is None or uses_tensorflow(script) or not script.config.is_enabled(_RULE):
+    if facts is None or not script.config.is_enabled(_RULE):
         return []
-    return [Fix(_RULE, findings=[finding]) for finding in _said(other_framework_of(facts.imports), script.text)]
+    left_out = _left_out(script)
+    others = [] if edits or left_out or uses_tensorflow(script) else _said(other_framework_of(facts.imports), script.text)
+    return [Fix(_RULE, findings=[finding]) for finding in [*left_out, *others]]
+
+
+def _left_out(script: Script) -> list[Finding]:
+    """What is said of a file that has to do with a framework which `--framework` leaves out."""
+    reached = [f for f in known() if f.rule_ids and script.project.is_reaching(script.path, f.name)]
+    titles = {f.family: f.title for f in reversed(reached) if not script.config.converts(f.family)}
+    asked = script.config.framework
+    return [
+        Finding(
+            _RULE, Level.INFO, Span(1, 1, 1, 1),
+            f"What this file does with {title} stays as it is, as --framework {asked} asks. Without that option it is converted.",
+        )
+        for title in titles.values()
+    ]  # fmt: skip
 
 
 def _said(module: str, text: str) -> list[Finding]:
@@ -51,14 +70,8 @@ def _said(module: str, text: str) -> list[Finding]:
             "that is run, write `import npu_bridge.npu_init` above everything else, so that its sessions are on the NPU."
         )
         return [Finding(_RULE, Level.MANUAL, Span(line, 1, line, 1), message)]
-    if module == "torch":
-        message = (
-            "This file is written for PyTorch and does not use TensorFlow: it is copied as it is. `tf2npu run` runs it so on the "
-            "simulated NPU, and says what the chip lacks for it."
-        )
-        return [Finding(_RULE, Level.INFO, Span(line, 1, line, 1), message)]
     message = (
-        f"This file is written for {OTHER_FRAMEWORKS[module]} and does not use TensorFlow: it is copied as it is. tf2npu "
-        "converts TensorFlow only."
+        f"This file is written for {OTHER_FRAMEWORKS[module]} and uses neither TensorFlow nor PyTorch: it is copied as it is. "
+        "tf2npu converts these two only."
     )
     return [Finding(_RULE, Level.INFO, Span(line, 1, line, 1), message)]

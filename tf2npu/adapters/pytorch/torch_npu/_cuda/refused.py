@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from npu_formats.pytorch.cuda_names import cuda_names
+
 from ..npu import unsimulated
 
-_SMI = "look at the devices with `npu-smi info` beside the script"
-_LIBRARY = "leave it out: it is an interface of CUDA's own libraries"
+_LISTED = (
+    "CudaError", "GreenContext", "check_error", "clock_rate", "cudaStatus", "cudart", "current_solver_handle",
+    "device_memory_used", "gds", "jiterator", "list_gpu_processes", "nccl", "power_draw", "profiler", "temperature", "tunable",
+)  # fmt: skip
+"""Names that are refused with the words that a converted script's reader gets. PyTorch's own are kept for the others."""
 
 ADVICE: Mapping[str, str] = {
     **unsimulated.ADVICE,
     **dict.fromkeys(("CUDAGraph", "graphs"), unsimulated.ADVICE["NPUGraph"]),
     **dict.fromkeys(("CUDAPluggableAllocator", "caching_allocator_enable"), unsimulated.ADVICE["MemPool"]),
-    **dict.fromkeys(("clock_rate", "list_gpu_processes", "power_draw", "temperature"), _SMI),
-    **dict.fromkeys(("CudaError", "GreenContext", "check_error", "cudaStatus", "current_solver_handle", "gds"), _LIBRARY),
-    "cudart": "leave it out, or take torch_npu.profiler where it starts a profile",
-    "device_memory_used": "use torch.npu.mem_get_info",
-    "jiterator": "write the function with operators of PyTorch",
-    "nccl": 'use torch.distributed with the backend "hccl"',
-    "profiler": "use torch_npu.profiler",
-    "tunable": "leave it out: `tf2npu predict` says which operators take the time",
+    **{name: cuda_names()[f"torch.cuda.{name}"].advice for name in _LISTED},
 }
 """Name in torch.cuda -> what to do."""
 

@@ -36,7 +36,7 @@ from .memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
-from .mstx import annotate, mstx
+from .mstx import mstx
 from .properties import (
     get_amp_supported_dtype,
     get_device_capability,
@@ -138,7 +138,7 @@ def can_device_access_peer(device: Any, peer_device: Any) -> bool:
 
 
 __all__ = [
-    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "SyncLaunchStream", "amp", "annotate",
+    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext", "SyncLaunchStream", "amp",
     "are_compatible_impl_enabled", "can_device_access_peer", "clear_npu_overflow_flag", "config", "conv", "current_device",
     "current_stream", "default_generators", "default_stream", "device", "device_count", "device_of",
     "disable_deterministic_with_backward", "empty_cache", "enable_deterministic_with_backward", "get_allocator_backend",

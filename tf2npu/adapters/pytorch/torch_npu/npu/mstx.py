@@ -13,6 +13,18 @@ _numbers = count(1)
 class mstx:
     """Marks and ranges by name."""
 
+    class annotate(ContextDecorator):
+        """A range as a block or around a function."""
+
+        def __init__(self, message: str = "", stream: Any = None, domain: str = "default") -> None:
+            self.message = message
+
+        def __enter__(self) -> mstx.annotate:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
     @staticmethod
     def mark(message: str, stream: Any = None, domain: str = "default") -> None:
         """Mark a moment."""
@@ -40,16 +52,3 @@ class mstx:
     def mstx_range(message: str, stream: Any = None, domain: str = "default") -> Callable[..., Any]:
         """Decorate a function whose calls are ranges."""
         return lambda function: function
-
-
-class annotate(ContextDecorator):
-    """A range as a block or around a function."""
-
-    def __init__(self, message: str = "", stream: Any = None, domain: str = "default") -> None:
-        self.message = message
-
-    def __enter__(self) -> annotate:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from npu_formats.pytorch.cuda_names import cuda_names
+
 _GRAPHS = "operators are not captured and replayed here: run the step without a graph"
 _ALLOCATOR = "memory is counted by what live tensors take, without an allocator to replace: leave it out"
 _FAULTS = "faults of a device are not simulated: leave it out"
@@ -27,11 +29,10 @@ ADVICE: dict[str, str] = {
          ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")), _STORAGES),
     **dict.fromkeys(("obfuscation_calculate", "obfuscation_finalize", "obfuscation_initialize"), _OBFUSCATION),
     **dict.fromkeys(("finalize_dump", "init_dump", "set_dump"), _DUMPS),
+    **{name: cuda_names()[f"torch.cuda.{name}"].advice for name in ("comm", "memory_usage")},
     "CubeMathType": "set the precision of matrices by torch.npu.matmul.allow_hf32",
     "ExternalEvent": "events of other processes are not simulated: leave it out",
-    "comm": "the NPU has no torch.cuda.comm on any chip: use torch.distributed",
     "current_blas_handle": "there is no handle of a library here: leave it out",
-    "memory_usage": "the NPU has no torch.cuda.memory_usage on any chip: use torch.npu.mem_get_info",
     "npurt": "the device's runtime is not simulated: leave it out",
     "nvtx": "mark ranges by torch.npu.mstx",
     "set_aoe": "operators are tuned by `tf2npu tune`, and not in a run: leave it out",

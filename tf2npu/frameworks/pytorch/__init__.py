@@ -1,0 +1,1 @@
+"""PyTorch: names, kinds of objects, and its adapter torch_npu."""

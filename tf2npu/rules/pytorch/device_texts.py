@@ -1,0 +1,120 @@
+"""Texts that name a device of CUDA, in calls, options, comparisons and dictionaries."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import libcst as cst
+
+from tf2npu.frameworks.pytorch.framework import ADAPTER_MODULE
+from tf2npu.rules.base import Example, rule
+from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
+from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
+from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.value_flow import kind_of_value
+from tf2npu.scanner.sites import Site
+
+_DEVICE = re.compile(r"cuda(?::(?:\d+|\{[^{}]*\}|%[ds])?)?$")
+_BACKENDS = re.compile(r"(?:cpu:gloo,)?(?:cuda:)?nccl$|cuda:nccl,cpu:gloo$")
+_FORMATTED = re.compile(r"(?:[rRfF]{1,2})?(?:'''|\"\"\"|'|\")(cuda):?$")
+"""The beginning of a formatted text up to its first value."""
+_SHOWING = re.compile(r"print$|(?:\w+\.)*(?:log|logging|logger|LOG|console|tqdm|warnings|sys\.std(?:out|err))\.\w+$")
+"""Functions that show their arguments to people."""
+_NAMES = {"cuda": "npu", "nccl": "hccl"}
+
+
+@rule(
+    id="NPT105",
+    title="Texts that name a device",
+    on="string",
+    why="The NPU's devices are called npu, npu:0 and so on, and its backend of process groups is called hccl.",
+    done_when="No text that reaches PyTorch names a device of CUDA.",
+    source="Ascend Extension for PyTorch 2.13, migration guide: device names and the backend hccl",
+    examples=(
+        Example(
+            f'{BEFORE}device = torch.device("cuda" if ok else "cpu")\n',
+            f'{AFTER}device = torch.device("npu" if ok else "cpu")\n',
+        ),
+        Example(BEFORE + "x = x.to(f'cuda:{i}')\n", AFTER + "x = x.to(f'npu:{i}')\n"),
+        Example(
+            f'{BEFORE}parser.add_argument("--device", default="cuda", choices=["cpu", "cuda"])\n',
+            f'{AFTER}parser.add_argument("--device", default="npu", choices=["cpu", "npu"])\n',
+        ),
+        Example(
+            BEFORE + 'm = torch.load(p, map_location={"cuda:%d" % 0: "cuda:%d" % rank})\n',
+            AFTER + 'm = torch.load(p, map_location={"npu:%d" % 0: "npu:%d" % rank})\n',
+        ),
+        Example(
+            BEFORE + "where = 'cuda:{}'.format(rank)\nif x.device.type == 'cuda':\n    y = x.to(where)\n",
+            AFTER + "where = 'npu:{}'.format(rank)\nif x.device.type == 'npu':\n    y = x.to(where)\n",
+        ),
+        Example(
+            f"{BEFORE}torch.distributed.init_process_group('nccl')\n",
+            f"{AFTER}torch.distributed.init_process_group('hccl')\n",
+        ),
+        Example.same(f"{BEFORE}times = {{'cuda': 1.0, 'cpu': 2.0}}\n", note="a key of the user's", level="manual"),
+        Example.same(f"{BEFORE}print('cuda')\n", note="words"),
+        Example.same(f"{BEFORE}path = 'cuda/kernels.cu'\n", note="a path"),
+        Example.same(f"{BEFORE}d = 'npu' if has_npu() else 'cuda' if ok else 'cpu'\nx.to(d)\n", note="it knows the NPU"),
+        Example.same(f"{BEFORE}import cupy\ncupy.zeros(3, device='cuda')\n", note="another library", level="manual"),
+        Example.same("device = 'cuda'\n", note="no PyTorch"),
+    ),
+)  # fmt: skip
+def device_text(site: Site) -> None:
+    """Writes npu where a text that reaches PyTorch says cuda, and hccl where one says nccl."""
+    found = _named(site)
+    if found is None or knows_npu(site.script, site.node):
+        return
+    kind, is_exact = found
+    if kind_of_value(site.script, site.node, site.scope) == kind:
+        return _rename(site)
+    if is_exact and not _is_word(site):
+        site.manual(
+            "This text may name a device of CUDA: write npu, or hccl for nccl, where it reaches PyTorch, and nothing else."
+        )
+    return None
+
+
+def _named(site: Site) -> tuple[str, bool] | None:
+    """The kind of value that a text names, and whether it is all of the text; None for other texts."""
+    node: Any = site.node
+    if isinstance(node, cst.FormattedString):
+        return (DEVICE, False) if _FORMATTED.match(_beginning(site)) else None
+    text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    if not isinstance(text, str):
+        return None
+    if _BACKENDS.match(text):
+        return BACKEND, True
+    return (DEVICE, not text.endswith(":")) if _DEVICE.match(text) else None
+
+
+def _beginning(site: Site) -> str:
+    """The source of a formatted text up to its first value, where it has one."""
+    parts = site.node.parts
+    is_text = len(parts) > 1 and isinstance(parts[0], cst.FormattedStringText)
+    return f"{site.node.start}{parts[0].value}" if is_text else ""
+
+
+def _rename(site: Site) -> None:
+    start, _ = site.script.tree.span(site.node)
+    text = _beginning(site) if isinstance(site.node, cst.FormattedString) else site.source(site.node)
+    for match in re.finditer("cuda|nccl", text):
+        site.replace_range(start + match.start(), start + match.end(), _NAMES[match.group()])
+    site.need_adapter(ADAPTER_MODULE)
+    site.fixed("The NPU has another name: npu for cuda, hccl for nccl.")
+
+
+def _is_word(site: Site) -> bool:
+    """Whether a text is shown to people, or is no value at all."""
+    script = site.script
+    if isinstance(script.walked.parents.get(id(site.node)), cst.Expr):
+        return True
+    for ancestor in script.walked.ancestors(site.node):
+        if isinstance(ancestor, (cst.Raise, cst.Assert)):
+            return True
+        if isinstance(ancestor, cst.Arg) and ancestor.keyword is not None and ancestor.keyword.value in ("help", "description"):
+            return True
+        if isinstance(ancestor, cst.Call) and _SHOWING.match(site.source(ancestor.func)):
+            return True
+    return False

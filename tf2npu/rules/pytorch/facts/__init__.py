@@ -1,0 +1,1 @@
+"""Facts about scripts of PyTorch that several of its rules ask for."""

@@ -1,0 +1,41 @@
+"""Code that knows the NPU already, and stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import libcst as cst
+
+from tf2npu.scanner.import_names import imported_modules
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
+
+_NPU = re.compile(r"npu|ascend", re.IGNORECASE)
+_TRANSFER = "torch_npu.contrib.transfer_to_npu"
+
+
+@fact
+def is_transferred(script: Script) -> bool:
+    """Whether a file switches the names of CUDA over by the vendor's module, when it runs."""
+    return any(_TRANSFER in imported_modules(node) for node, _ in script.walked.imports)
+
+
+def knows_npu(script: Script, node: cst.CSTNode) -> bool:
+    """Whether a place is in a choice that asks for the NPU, in any of its branches, or in a file that switches names over."""
+    return is_transferred(script) or any(_NPU.search(test) for test in _tests_around(script, node))
+
+
+def _tests_around(script: Script, node: cst.CSTNode) -> Iterator[str]:
+    """The source of all conditions of the choices that a node is in, with those of their other branches."""
+    for ancestor in script.walked.ancestors(node):
+        if isinstance(ancestor, (cst.If, cst.IfExp)):
+            yield from _chain(script, ancestor)
+
+
+def _chain(script: Script, choice: cst.If | cst.IfExp) -> Iterator[str]:
+    """The conditions of a choice from there down; those above it are ancestors themselves."""
+    found: cst.CSTNode | None = choice
+    while isinstance(found, (cst.If, cst.IfExp)):
+        yield script.tree.source(found.test)
+        found = found.orelse
