@@ -65,20 +65,20 @@ def test_a_slip_of_the_hand_is_told_the_name_that_was_meant() -> None:
 
 @pytest.mark.parametrize(("name", "meant"), MEANT.items())
 def test_what_people_write_is_told_what_they_meant(name: str, meant: str) -> None:
-    assert meant in api_lookup.suggestions(name)
+    assert meant in api_lookup.suggestions(table(), name)
 
 
 @pytest.mark.parametrize("name", WITHOUT_RELATIONS)
 def test_a_name_without_relations_is_likened_to_none(name: str) -> None:
-    assert api_lookup.suggestions(name) == []
+    assert api_lookup.suggestions(table(), name) == []
     messages = [finding.message for finding in convert_source(f"import tensorflow as tf\nx = {name}(a)\n", "m.py").findings]
     assert not [text for text in messages if "look like" in text]
     assert [text for text in messages if name in text]
 
 
 def test_rows_of_a_pattern_have_the_names_that_were_asked_for() -> None:
-    found = api_lookup.entries("tf.nn.*")
-    rows = api_lookup.render(found, "text", "tf.nn.*").splitlines()
+    found = api_lookup.entries(table(), "tf.nn.*")
+    rows = api_lookup.render(table(), found, "text", "tf.nn.*").splitlines()
     assert len(rows) == len(found) > 120
     assert [row for row in rows if not row.startswith("tf.nn.")] == []
     assert [row.split()[0] for row in rows] == sorted(row.split()[0] for row in rows)

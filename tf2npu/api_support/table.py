@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,12 +24,26 @@ _MERGED = (
 
 
 @dataclass(frozen=True)
+class ChipSupport:
+    """What a list says of an API on a chip.
+
+    chip: a short name, as a heading.  family: the chips, as people call them.  word: the support, in a word.  note: the limits.
+    """
+
+    chip: str
+    family: str
+    word: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Api:
     """One row.
 
-    name: as TensorFlow exports it first, e.g. "tensorflow.math.reduce_mean".  kind: module, class, function, member or
+    name: as its framework exports it first, e.g. "tensorflow.math.reduce_mean".  kind: module, class, function, member or
     constant.  rule: the id of the rule that handles it, or "".  source: where the verdict comes from.  note: what to know.
-    aliases: other public names of the same object.
+    aliases: other public names of the same object.  write: the name to write in its place, where no rule tells more.
+    chips: the support on each chip, where chips differ.
     """
 
     name: str
@@ -38,10 +53,15 @@ class Api:
     source: str = ""
     note: str = ""
     aliases: tuple[str, ...] = ()
+    write: str = ""
+    chips: tuple[ChipSupport, ...] = ()
 
 
 class ApiTable:
-    """Rows with an index of every name. A row: name, kind, verdict, rule, source, note, aliases, bases, members."""
+    """Rows with an index of every name. A row: name, kind, verdict, rule, source, note, aliases, bases, members.
+
+    About names as people write them it knows what is alike in all frameworks; a framework with other ways has a class of its own.
+    """
 
     def __init__(self, rows: Iterable[list[str]]) -> None:
         self._rows = {row[0]: row for row in rows}
@@ -56,7 +76,7 @@ class ApiTable:
         return (self._api(name) for name in self._rows)
 
     def find(self, name: str) -> Api | None:
-        """The API that a qualified name means, or None where TensorFlow 1.15 and the list of newer names know none."""
+        """The API that a qualified name means, or None where the table has none."""
         return self.reach(name)[0]
 
     def reach(self, name: str) -> tuple[Api | None, str]:
@@ -83,6 +103,48 @@ class ApiTable:
     def names(self) -> list[str]:
         """Every name, private spellings too."""
         return sorted(self._names)
+
+    @property
+    def judged_for(self) -> str:
+        """The chips that verdicts are about, where the table tells chips apart; else ""."""
+        return ""
+
+    def qualified(self, name: str) -> str:
+        """The qualified name of what people write."""
+        return name
+
+    def shown(self, name: str) -> str:
+        """A qualified name as people write it."""
+        return name
+
+    def public(self, aliases: Iterable[str]) -> list[str]:
+        """The other names of an API that are worth showing."""
+        return list(aliases)
+
+    def is_dated(self, name: str) -> bool:
+        """Whether a name is a further spelling, which only those mean who write its beginning."""
+        return False
+
+    def fitting(self, pattern: str) -> dict[str, str]:
+        """The rows that a pattern fits by one of their names, each with the first such name, in the order of these.
+
+        An object may have names in several modules, as in tf.nn and in tf.linalg.
+        """
+        takes_dated = self.is_dated(pattern)
+        found = {}
+        for name, row in self._rows.items():
+            names = (name, *self.public(row[6].split())) if takes_dated or not self.is_dated(name) else ()
+            if fit := next((each for each in names if fnmatchcase(each, pattern)), ""):
+                found[name] = fit
+        return dict(sorted(found.items(), key=lambda item: item[1]))
+
+    def signature(self, name: str) -> str:
+        """The signature of a function, class or method, or ""."""
+        return ""
+
+    def not_simulated(self, name: str) -> tuple[str, str] | None:
+        """The part of a name that a simulated run does not have, with what to use there or ""; None where it has all."""
+        return None
 
     def _named(self, plain: str) -> Api | None:
         found = self._names.get(plain) or self._names.get(canonical(plain))
@@ -118,14 +180,37 @@ def _inherited(name: str, owner: Api) -> Api:
     return Api(name, "member", verdict, "", f"as {owner.name}", owner.note if verdict is owner.verdict else "")
 
 
+class TensorFlowTable(ApiTable):
+    """The table of TensorFlow and Horovod, whose names people write shorter, and of which a simulated run lacks parts."""
+
+    def qualified(self, name: str) -> str:
+        return qualified(name)
+
+    def shown(self, name: str) -> str:
+        return shown(name)
+
+    def public(self, aliases: Iterable[str]) -> list[str]:
+        return [name for name in aliases if ".python." not in name and not name.startswith("tensorflow.compat.v2.")]
+
+    def is_dated(self, name: str) -> bool:
+        return name.startswith("tensorflow.compat.")
+
+    def signature(self, name: str) -> str:
+        return signatures().get(name, "")
+
+    def not_simulated(self, name: str) -> tuple[str, str] | None:
+        part = not_simulated_part(name)
+        return None if part is None else (part, not_simulated()[part])
+
+
 @lru_cache(maxsize=1)
-def table() -> ApiTable:
-    """The table that ships."""
-    return ApiTable(rows())
+def table() -> TensorFlowTable:
+    """The table of TensorFlow and Horovod."""
+    return TensorFlowTable(rows())
 
 
 def rows() -> list[list[str]]:
-    """The rows of the table that ships."""
+    """The rows of the table of TensorFlow and Horovod."""
     return _read("apis.csv")
 
 

@@ -1,14 +1,13 @@
-"""Rows of the API table for `tf2npu api`: looked up by any spelling or by a pattern, as text or JSON."""
+"""Rows of a framework's API table for `tf2npu api`: looked up by any spelling or by a pattern, as text or JSON."""
 
 from __future__ import annotations
 
 import json
 import re
 from difflib import SequenceMatcher
-from fnmatch import fnmatchcase
 
 from npu_formats.near_names import near_names
-from tf2npu.api_support.table import Api, not_simulated, not_simulated_part, qualified, shown, signatures, table
+from tf2npu.api_support.table import Api, ApiTable
 from tf2npu.rules import Example, all_rules
 
 _SELF = re.compile(r"^\((?:self|cls)(?:, /)?(?:, )?")
@@ -17,6 +16,8 @@ _MOST_NEAR = 5
 """Names that are suggested for one that is unknown: more are not read."""
 _MOST_ELSEWHERE = 3
 """Most suggestions from other modules: those from the modules whose names are nearest."""
+_NARROWEST = {1: len("unsupported")}
+"""Columns that are as wide in every list, whatever is in them."""
 _REPRS = (
     (re.compile(r"<(?:[\w ]+ )?function (?:[\w.]+\.)?<lambda>[^<>]*>"), "..."),
     (re.compile(r"<function ([\w.]+)\.<locals>\.[\w.]+[^<>]*>"), r"\1(...)"),  # what a function has made
@@ -30,56 +31,59 @@ _REPRS = (
 """Reprs of objects that are defaults of parameters, and their replacements. An object without a name becomes "..."."""
 
 
-def entries(name: str) -> list[Api]:
+def entries(table: ApiTable, name: str) -> list[Api]:
     """The rows that a name or a pattern (`tf.nn.*`) means, sorted by the name that fits; none for one that is unknown."""
-    wanted = _wanted(name)
+    wanted = _wanted(table, name)
     if _WILD & set(wanted):
-        dated = not wanted.startswith("tensorflow.compat.")
-        apis = [api for api in table() if not (dated and api.name.startswith("tensorflow.compat."))]
-        fitting = {api: fit for api in apis if (fit := _fitting(api, wanted))}
-        return sorted(fitting, key=lambda api: fitting[api])
-    api = table().find(wanted)
+        return [api for row in table.fitting(wanted) if (api := table.find(row)) is not None]
+    api = table.find(wanted)
     return [] if api is None else [api]
 
 
-def _wanted(name: str) -> str:
-    return qualified(name.strip().removesuffix("()"))
+def _wanted(table: ApiTable, name: str) -> str:
+    return table.qualified(name.strip().removesuffix("()"))
 
 
-def _fitting(api: Api, pattern: str) -> str:
-    """The first name of an API that a pattern fits, as the same function may be in tf.nn and in tf.linalg; "" where there is
-    none."""
-    return next((each for each in (api.name, *_public(api)) if fnmatchcase(each, pattern)), "")
-
-
-def suggestions(name: str) -> list[str]:
+def suggestions(table: ApiTable, name: str) -> list[str]:
     """Known names that look like this one: spelled nearly so in the same module, or with the same last part elsewhere."""
-    wanted = qualified(name)
+    wanted = table.qualified(name)
     module, _, last = wanted.rpartition(".")
     beside, elsewhere = [], []
-    for each in table().names():
+    for each in table.public(table.names()):
         above, _, own = each.rpartition(".")
-        if ".python." not in each and not each.startswith("tensorflow.compat."):
+        if not table.is_dated(each):
             beside += [own] if above == module else []
             elsewhere += [each] if own == last else []
     elsewhere.sort(key=lambda each: (-SequenceMatcher(None, wanted, each).ratio(), each))
     near = [f"{module}.{own}" for own in near_names(last, beside, _MOST_NEAR)]
-    return [shown(each) for each in (*near, *elsewhere[:_MOST_ELSEWHERE])][:_MOST_NEAR]
+    return [table.shown(each) for each in (*near, *elsewhere[:_MOST_ELSEWHERE])][:_MOST_NEAR]
 
 
-def render(found: list[Api], chosen: str, name: str = "") -> str:
+def render(table: ApiTable, found: list[Api], chosen: str, name: str = "") -> str:
     """Rows as text, or as a JSON list; a single one in full.  name: what was asked for, under whose names rows are told."""
     if chosen == "json":
-        return json.dumps([_document(api) for api in found], indent=1) + "\n"
+        return json.dumps([_document(table, api) for api in found], indent=1) + "\n"
     if len(found) == 1:
-        return _in_full(found[0])
-    names = [shown(_fitting(api, _wanted(name)) or api.name) for api in found]
-    width = max(map(len, names))
-    rows = zip(names, found, strict=True)
-    return "".join(f"{each:<{width}}  {api.verdict.value:<11}  {_why(api)}".rstrip() + "\n" for each, api in rows)
+        return _in_full(table, found[0])
+    fits = table.fitting(_wanted(table, name))
+    rows = [(table.shown(fits.get(api.name, api.name)), api.verdict.value, *_chip_cells(found, api), _why(api)) for api in found]
+    heads = _chip_heads(found)
+    rows = [("API", "verdict", *heads, "what to know"), *rows] if heads else rows
+    widths = [max(_NARROWEST.get(place, 0), *(len(row[place]) for row in rows)) for place in range(len(rows[0]) - 1)]
+    return "".join("  ".join((*map(str.ljust, row, widths), row[-1])).rstrip() + "\n" for row in rows)
 
 
-def _document(api: Api) -> dict[str, object]:
+def _chip_heads(found: list[Api]) -> tuple[str, ...]:
+    """The chips that rows tell apart."""
+    return next((tuple(chip.chip for chip in api.chips) for api in found if api.chips), ())
+
+
+def _chip_cells(found: list[Api], api: Api) -> tuple[str, ...]:
+    words = {chip.chip: chip.word for chip in api.chips}
+    return tuple(words.get(head, "-") for head in _chip_heads(found))
+
+
+def _document(table: ApiTable, api: Api) -> dict[str, object]:
     return {
         "name": api.name,
         "kind": api.kind,
@@ -87,42 +91,61 @@ def _document(api: Api) -> dict[str, object]:
         "rule": api.rule,
         "source": api.source,
         "note": api.note,
-        "simulated": not_simulated_part(api.name) is None,
-        "signature": _signature(api),
-        **({"write": {"before": found.before, "after": found.write or found.after}} if (found := _example(api)) else {}),
-        "aliases": _public(api),
+        "simulated": table.not_simulated(api.name) is None,
+        "signature": _signature(table, api),
+        **({"write": {"before": found[0], "after": found[1]}} if (found := _written(table, api)) else {}),
+        "aliases": table.public(api.aliases),
+        **({"chips": {one.chip: {"support": one.word, "note": one.note} for one in api.chips}} if api.chips else {}),
     }
 
 
-def _in_full(api: Api) -> str:
-    lines = [f"{shown(api.name)}{_signature(api)}", f"  verdict: {api.verdict.value}"]
-    if (example := _example(api)) is not None:
-        written = example.write or example.after
-        lines += ["  write:", *(f"    - {line}" for line in example.before.split("\n"))]
-        lines += [f"    + {line}" for line in written.split("\n")]
+def _in_full(table: ApiTable, api: Api) -> str:
+    chips = f" ({table.judged_for})" if table.judged_for else ""
+    lines = [f"{table.shown(api.name)}{_signature(table, api)}", f"  verdict: {api.verdict.value}{chips}"]
+    if (written := _written(table, api)) is not None:
+        before, after = written
+        lines += ["  write:", *(f"    - {line}" for line in before.split("\n")), *(f"    + {line}" for line in after.split("\n"))]
     lines += [f"  rule:    {api.rule} (`tf2npu rules {api.rule}` explains it)"] if api.rule else []
     lines += [f"  note:    {api.note}"] if api.note else []
-    if part := not_simulated_part(api.name):
-        use = f"; use {instead} there" if (instead := not_simulated().get(part)) else ""
+    lines += ["  chips:", *_chip_lines(api)] if api.chips else []
+    if (absent := table.not_simulated(api.name)) is not None:
+        use = f"; use {absent[1]} there" if absent[1] else ""
         lines.append(f"  run:     not in a simulated run{use} (`tf2npu rules NPU968` explains it)")
     lines += [f"  source:  {api.source}", f"  kind:    {api.kind}"]
-    aliases = [shown(name) for name in _public(api)]
+    aliases = [table.shown(name) for name in table.public(api.aliases)]
     lines += [f"  also:    {', '.join(aliases)}"] if aliases else []
     return "\n".join(lines) + "\n"
 
 
-def _example(api: Api) -> Example | None:
+def _chip_lines(api: Api) -> list[str]:
+    """A line for each answer, with the chips that have it."""
+    families: dict[tuple[str, str], list[str]] = {}
+    for chip in api.chips:
+        families.setdefault((chip.word, chip.note), []).append(chip.family)
+    return [f"    {', '.join(chips)}: {word}" + (f": {note}" if note else "") for (word, note), chips in families.items()]
+
+
+def _written(table: ApiTable, api: Api) -> tuple[str, str] | None:
+    """What stands there and what is written instead: of the shortest example of the API's rule, or its name; or None."""
+    if api.write:
+        return table.shown(api.name), api.write
+    found = _example(table, api)
+    return None if found is None else (found.before, found.write or found.after)
+
+
+def _example(table: ApiTable, api: Api) -> Example | None:
     """The shortest example of what the API's rule writes, or tells a person to write, at one of its names; or None."""
     rules = [rule for rule in all_rules() if rule.id == api.rule] if api.rule else []
-    names = re.compile("|".join(rf"(?<![\w.]){re.escape(shown(name))}(?!\w)" for name in (api.name, *_public(api))))
+    spellings = (re.escape(table.shown(name)) for name in (api.name, *table.public(api.aliases)))
+    names = re.compile("|".join(rf"(?<![\w.]){spelling}(?!\w)" for spelling in spellings))
     changed = [one for rule in rules for one in rule.examples if (one.write or one.after) != one.before]
     fitting = [one for one in changed if names.search(one.before)]
     return min(fitting, key=lambda one: (len(one.before), one.before), default=None)
 
 
-def _signature(api: Api) -> str:
+def _signature(table: ApiTable, api: Api) -> str:
     """The signature as a caller counts the parameters: without self, and with defaults as one would write them."""
-    return without_reprs(_SELF.sub("(", signatures().get(api.name, "")))
+    return without_reprs(_SELF.sub("(", table.signature(api.name)))
 
 
 def without_reprs(signature: str) -> str:
@@ -130,10 +153,6 @@ def without_reprs(signature: str) -> str:
     for pattern, name in _REPRS:
         signature = pattern.sub(name, signature)
     return signature
-
-
-def _public(api: Api) -> list[str]:
-    return [name for name in api.aliases if ".python." not in name and not name.startswith("tensorflow.compat.v2.")]
 
 
 def _why(api: Api) -> str:

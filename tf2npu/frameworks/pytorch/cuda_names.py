@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from npu_formats.pytorch.cuda_names import CudaName, cuda_names
 
 ROOT = "torch.cuda"
@@ -10,6 +12,16 @@ _HOMES = (
     *((f"torch.cuda.{module}", ROOT) for module in ("green_contexts", "graphs", "memory", "random", "streams")),
 )
 """Modules that names are written in, and the modules that have them as well."""
+_WRITTEN_IN = {
+    "torch.cuda.amp.autocast_mode": re.compile(r"autocast$|custom_"),
+    "torch.cuda.amp.common": re.compile(r"amp_"),
+    "torch.cuda.amp.grad_scaler": re.compile(r"GradScaler"),
+    "torch.cuda.graphs": re.compile(r"graph", re.IGNORECASE),
+    "torch.cuda.memory": re.compile(r"memory|mem_|MemPool|cach|alloc", re.IGNORECASE),
+    "torch.cuda.random": re.compile(r"seed|rng_state"),
+    "torch.cuda.streams": re.compile(r"(?:Stream|Event)$"),
+}
+"""Modules that names of torch.cuda are written in, each with the beginning or a part of such names."""
 _UNKNOWN = "no list has it: look for what does the same in torch.npu, or leave it out"
 
 
@@ -22,6 +34,23 @@ def npu_name(name: str) -> CudaName | None:
     parts = name.split(".")
     heads = (".".join(parts[:length]) for length in range(len(parts), 1, -1))
     return next((_answer(row, name, head) for head in heads if (row := _row(head.replace("()", "")))), None)
+
+
+def spelled_names() -> tuple[str, ...]:
+    """The names of the list below torch.cuda, with their other spellings: torch.cuda.random.seed_all is torch.cuda.seed_all."""
+    rows = [row for name, row in cuda_names().items() if f"{name}.".startswith(f"{ROOT}.")]
+    others = [
+        module + row.name[len(home) :]
+        for row in rows
+        for module, home in _HOMES
+        if row.kind != "module" and row.name.rpartition(".")[0] == home and _has_name(module, row.name.rpartition(".")[2])
+    ]
+    return tuple(sorted({*(row.name for row in rows), *others}))
+
+
+def _has_name(module: str, name: str) -> bool:
+    pattern = _WRITTEN_IN.get(module)
+    return pattern is not None and pattern.search(name) is not None
 
 
 def _row(name: str) -> CudaName | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.pytorch.file_facts import file_facts
 from tf2npu.frameworks.pytorch.object_kinds import canonical, returned
@@ -10,6 +12,13 @@ NAME = "pytorch"
 ADAPTER_MODULE = "torch_npu"
 IMPORT = "import torch_npu  # noqa: F401  registers the NPU"
 """The line by which a converted script brings the adapter."""
+
+
+def _apis() -> Any:
+    from tf2npu.frameworks.pytorch.apis import apis  # a table that conversions of other frameworks need not load
+
+    return apis()
+
 
 ADAPTER = Adapter(
     module=ADAPTER_MODULE,
@@ -35,5 +44,8 @@ FRAMEWORK = Framework(
     returned=returned,
     running=frozenset({"torch.multiprocessing.spawn"}),
     starts=frozenset({"torch.distributed.init_process_group"}),
+    api_roots=("torch",),
+    apis=_apis,
+    no_api="no public name of PyTorch 2.13",
     facts=file_facts,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tf2npu.api_support.table import ApiTable, rows
+from tf2npu.api_support.table import TensorFlowTable, rows
 from tf2npu.findings import Verdict
 
 _OF_1 = "the published list is of TensorFlow 1.15"
@@ -12,9 +12,9 @@ _KEPT = frozenset({Verdict.RUNS.value, Verdict.HOST.value})
 
 
 @lru_cache(maxsize=1)
-def apis() -> ApiTable:
+def apis() -> TensorFlowTable:
     """The table with "unknown" where the verdict rests on a rule for TensorFlow 1, or on the lack of a name in 1.15."""
-    return ApiTable([_for_2(row) for row in rows()])
+    return TensorFlowTable([_for_2(row) for row in rows()])
 
 
 def _for_2(row: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.shown_texts import is_shown
 from tf2npu.rules.pytorch.facts.value_flow import kind_of_value
 from tf2npu.scanner.sites import Site
 
@@ -19,8 +20,6 @@ _DEVICE = re.compile(r"cuda(?::(?:\d+|\{[^{}]*\}|%[ds])?)?$")
 _BACKENDS = re.compile(r"(?:cpu:gloo,)?(?:cuda:)?nccl$|cuda:nccl,cpu:gloo$")
 _FORMATTED = re.compile(r"(?:[rRfF]{1,2})?(?:'''|\"\"\"|'|\")(cuda):?$")
 """The beginning of a formatted text up to its first value."""
-_SHOWING = re.compile(r"print$|(?:\w+\.)*(?:log|logging|logger|LOG|console|tqdm|warnings|sys\.std(?:out|err))\.\w+$")
-"""Functions that show their arguments to people."""
 _NAMES = {"cuda": "npu", "nccl": "hccl"}
 
 
@@ -69,7 +68,7 @@ def device_text(site: Site) -> None:
     kind, is_exact = found
     if kind_of_value(site.script, site.node, site.scope) == kind:
         return _rename(site)
-    if is_exact and not _is_word(site):
+    if is_exact and not is_shown(site.script, site.node):
         site.manual(
             "This text may name a device of CUDA: write npu, or hccl for nccl, where it reaches PyTorch, and nothing else."
         )
@@ -103,18 +102,3 @@ def _rename(site: Site) -> None:
         site.replace_range(start + match.start(), start + match.end(), _NAMES[match.group()])
     site.need_adapter(ADAPTER_MODULE)
     site.fixed("The NPU has another name: npu for cuda, hccl for nccl.")
-
-
-def _is_word(site: Site) -> bool:
-    """Whether a text is shown to people, or is no value at all."""
-    script = site.script
-    if isinstance(script.walked.parents.get(id(site.node)), cst.Expr):
-        return True
-    for ancestor in script.walked.ancestors(site.node):
-        if isinstance(ancestor, (cst.Raise, cst.Assert)):
-            return True
-        if isinstance(ancestor, cst.Arg) and ancestor.keyword is not None and ancestor.keyword.value in ("help", "description"):
-            return True
-        if isinstance(ancestor, cst.Call) and _SHOWING.match(site.source(ancestor.func)):
-            return True
-    return False
