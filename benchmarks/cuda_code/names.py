@@ -16,6 +16,8 @@ _IMPORT = re.compile(
     r"^[ \t]*(?:import[ \t]+(?:[\w.]+[ \t]*(?:as[ \t]+\w+[ \t]*)?,[ \t]*)*torch|from[ \t]+torch)\b", re.MULTILINE
 )
 _LIBRARIES = ("apex", "torch")
+_EVERYWHERE = ("torch.backends.cudnn", "torch.backends")
+"""Modules that each PyTorch has; what a script sets of them is another name."""
 
 
 class CudaName(NamedTuple):
@@ -66,12 +68,18 @@ class _Search:
 
     def _attribute(self, node: ast.Attribute) -> Iterator[CudaName]:
         text = ast.unparse(node)
-        root = text.partition(".")[0]
-        if root in self._roots and _WORD.search(text):
-            if id(node) not in self._inner:
+        if _root(node) in self._roots and _WORD.search(text):
+            if id(node) not in self._inner and text not in _EVERYWHERE:
                 yield CudaName(node.end_lineno or node.lineno, text, "attribute")
         elif node.attr == "is_cuda" or (node.attr == "cuda" and id(node) in self._called):
             yield CudaName(node.end_lineno or node.lineno, text[-60:], "method")
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a dotted name begins with, or no text for attributes of what is no name."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _names_of_torch(node: ast.AST) -> Iterator[str]:
@@ -88,7 +96,12 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[CudaName]:
     module = f"{node.module or ''}." if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name = f"{module}{alias.name}"
-        if name.partition(".")[0] in _LIBRARIES and _WORD.search(name) and not getattr(node, "level", 0):
+        if (
+            name not in _EVERYWHERE
+            and name.partition(".")[0] in _LIBRARIES
+            and _WORD.search(name)
+            and not getattr(node, "level", 0)
+        ):
             yield CudaName(node.lineno, name, "import")
 
 

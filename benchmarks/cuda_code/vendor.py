@@ -23,6 +23,11 @@ ARGUMENTS = (
 """Changes that are not to be made, by the vendor's text, and why."""
 
 
+_ADAPTER = re.compile(r"\s*import torch[._]npu\b")
+_NO_NAME = "the file needs no name of torch_npu"
+_NOTHING: dict = {"findings": []}
+
+
 class Place(NamedTuple):
     """A change of the vendor's.  answer: made, argued or missing.  reason: of one that is argued."""
 
@@ -60,11 +65,15 @@ def places(project: Path, vendor: Path, ours: Path, files: list[dict]) -> list[P
         if not (vendor / name).exists():
             continue
         before, theirs, mine = lines_of(path), lines_of(vendor / name), lines_of(ours / name)
-        empty: dict = {"findings": []}
-        made = {line for edit in edits(name, before, mine, empty) for line in _touched(edit)}
-        has_import = any(re.match(r"\s*import torch_npu\b", line) for line in mine)
-        for edit in (one for group in edits(name, before, theirs, empty) for one in single_lines(group)):
-            found.append(_answered(edit, made, told.get(name, empty), has_import=has_import, has_edits=bool(made)))
+        made = {line for edit in edits(name, before, mine, _NOTHING) for line in _touched(edit)}
+        added = [line for line in theirs if _ADAPTER.match(line)]
+        if added and not any(_ADAPTER.match(line) for line in before):
+            has_import = any(_ADAPTER.match(line) for line in mine)
+            answer = "made" if has_import else "missing" if made else "argued"
+            found.append(Place(Edit(name, 1, [], added, ""), answer, _NO_NAME if answer == "argued" else ""))
+        kept = [line for line in theirs if line not in added]
+        changes = (one for group in edits(name, before, kept, _NOTHING) for one in single_lines(group))
+        found += [_answered(edit, made, told.get(name, _NOTHING)) for edit in changes]
     return found
 
 
@@ -80,11 +89,7 @@ def _touched(edit: Edit) -> range:
     return range(edit.line, edit.line + max(1, len(edit.before)))
 
 
-def _answered(edit: Edit, made: set[int], file: dict, *, has_import: bool, has_edits: bool) -> Place:
-    if not edit.before and all(re.match(r"\s*import torch[._]npu\b|$", line) for line in edit.after):
-        if has_import:
-            return Place(edit, "made")
-        return Place(edit, "missing" if has_edits else "argued", "the file needs no name of torch_npu")
+def _answered(edit: Edit, made: set[int], file: dict) -> Place:
     if edit.before and all(line in made for line in _touched(edit)):
         return Place(edit, "made")
     for pattern, reason in ARGUMENTS:
