@@ -1,9 +1,10 @@
-"""Public scripts for CUDA, unchanged, by `tf2npu run` and on plain PyTorch's CPU: every loss that they print is compared.
+"""Public scripts for CUDA, by `tf2npu run` and on plain PyTorch's CPU: every loss that they print is compared.
 
-    python -m benchmarks.pytorch_scripts [CHECKOUT=DIR ...] [--only NAME ...] [--logs DIR]
+    python -m benchmarks.pytorch_scripts [CHECKOUT=DIR ...] [--converted] [--only NAME ...] [--logs DIR]
 
 CHECKOUT is one of the repositories in CHECKOUTS; nothing in it is changed, and nothing is downloaded. A script runs in a copy of
-its folder, at one thread, with pictures and texts drawn from a seed. It is ended behind the last line that is wanted. Printed
+its folder, at one thread, with pictures and texts drawn from a seed. It is ended behind the last line that is wanted. With
+--converted it is what `tf2npu convert` makes of the folder, run with --strict, so that no name of CUDA is switched. Printed
 digits must be the same. Exit codes: 0 all agree, 1 one does not, 77 a checkout is not there.
 """
 
@@ -12,9 +13,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +30,8 @@ ABSENT = 77
 PLANTED = Path(__file__).with_name("pytorch_planted")
 ROOT = Path(__file__).parents[1]
 MOST_SECONDS = 400
+MOST_SECONDS_OF_END = 60
+"""Seconds between the interrupt behind the last line and the kill."""
 CHECKOUTS = {
     "examples-2020": "https://github.com/pytorch/examples at dc1afe6a, of 30 September 2020",
     "examples": "https://github.com/pytorch/examples at 77f55b91, of 25 August 2025",
@@ -39,6 +44,8 @@ CHECKOUTS = {
 _NUMBER = r"(-?\d+\.\d+(?:e[-+]?\d+)?|nan|inf)"
 _LOSS = re.compile(rf"(?i)(?:loss\w*|ppl|psnr|div|elbo)\W*(?:{_NUMBER})")
 """A loss as scripts print it; of a line all are taken."""
+_OPERATORS = re.compile(r"torch_npu: (\d+) operators")
+"""The run log at the end of a run says how many operators the device ran."""
 
 
 class Script(NamedTuple):
@@ -67,6 +74,11 @@ class Run(NamedTuple):
     losses: list[str]
     seconds: float
     log: str
+
+    @property
+    def operators(self) -> int:
+        """How many operators the device ran, of a run that came to its end or was interrupted."""
+        return sum(map(int, _OPERATORS.findall(self.log)))
 
 
 def _text(count: int) -> str:
@@ -174,6 +186,10 @@ SCRIPTS = {
     "dcgan of 2021": Script("PyTorch-GAN", "implementations/dcgan", "dcgan.py", 20, _GAN),
     "wgan_gp": Script("PyTorch-GAN", "implementations/wgan_gp", "wgan_gp.py", 20, _GAN, images=2000),
     "bigram": Script("ng-video-lecture", ".", "bigram.py", 3),
+    **{
+        name: Script("PyTorch-GAN", f"implementations/{name}", f"{name}.py", 20, _GAN, images=2000)
+        for name in ("cgan", "acgan", "lsgan", "sgan", "infogan", "ebgan", "wgan", "wgan_div", "relativistic_gan")
+    },
 }
 
 
@@ -196,11 +212,24 @@ def _environment(script: Script, folder: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def run(script: Script, checkout: Path, scratch: Path, *, is_on_npu: bool) -> Run:
-    """Run a script on one side."""
+def _converted(folder: Path) -> Path:
+    """What the converter makes of a folder, beside it; scripts are run even where something is left for a person."""
+    out = folder.with_name("converted")
+    shutil.rmtree(out, ignore_errors=True)
+    command = [sys.executable, "-m", "tf2npu", "convert", str(folder), str(out), "-q", "--no-cache", "--jobs", "1"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{folder}: the conversion ended with {done.returncode}: {done.stderr[-500:]}")
+    return out
+
+
+def run(script: Script, checkout: Path, scratch: Path, side: str) -> Run:
+    """Run a script on one side: cpu, npu for the script as it is, or converted."""
     folder = _copied(script, checkout, scratch)
-    start = ["-m", "tf2npu", "run"] if is_on_npu else []
-    words = [*script.words, *(script.of_cuda if is_on_npu else script.of_cpu)]
+    if side == "converted":
+        folder = _converted(folder)
+    start = {"cpu": [], "npu": ["-m", "tf2npu", "run"], "converted": ["-m", "tf2npu", "run", "--strict"]}[side]
+    words = [*script.words, *(script.of_cpu if side == "cpu" else script.of_cuda)]
     begun, losses, lines, n_found = time.monotonic(), [], [], 0
     with subprocess.Popen(
         [sys.executable, *start, script.file, *words], cwd=folder, env=_environment(script, folder), text=True,
@@ -208,38 +237,49 @@ def run(script: Script, checkout: Path, scratch: Path, *, is_on_npu: bool) -> Ru
     ) as process:  # fmt: skip
         for line in process.stdout or ():
             lines.append(line)
-            found = _LOSS.findall(line)
+            found = _LOSS.findall(line) if n_found < script.lines else []
             losses += found
             n_found += bool(found)
-            if n_found == script.lines or time.monotonic() - begun > MOST_SECONDS:
+            if found and n_found == script.lines:
+                _end(process, side)
+            elif time.monotonic() - begun > MOST_SECONDS:
                 process.kill()
-                break
     code = 0 if n_found == script.lines else process.returncode or 1
     return Run(code, losses, time.monotonic() - begun, "".join(lines))
 
 
-def compared(name: str, script: Script, checkout: Path, scratch: Path, logs: Path | None) -> bool:
+def _end(process: subprocess.Popen[str], side: str) -> None:
+    """End a script: on a device by an interrupt, so that its run log is written."""
+    if side == "cpu":
+        process.kill()
+        return
+    process.send_signal(signal.SIGINT)
+    killer = threading.Timer(MOST_SECONDS_OF_END, process.kill)
+    killer.daemon = True
+    killer.start()
+
+
+def compared(name: str, script: Script, checkout: Path, scratch: Path, device: str, logs: Path | None) -> bool:
     """Run a script on both sides and print a row.  Returns: whether all digits agree."""
-    sides = {side: run(script, checkout, scratch, is_on_npu=side == "npu") for side in ("cpu", "npu")}
+    sides = {side: run(script, checkout, scratch, side) for side in ("cpu", device)}
     for side, made in sides.items():
         if logs is not None:
             (logs / f"{name.replace(' ', '_').replace(',', '')}.{side}.log").write_text(made.log, encoding="utf-8")
-    cpu, npu = sides["cpu"], sides["npu"]
+    cpu, npu = sides["cpu"], sides[device]
     same = sum(one == other for one, other in zip(cpu.losses, npu.losses, strict=False))
-    is_right = bool(npu.losses) and npu.code == 0 and cpu.losses == npu.losses
-    verdict = "equal" if is_right else f"NOT EQUAL (exit codes {cpu.code}, {npu.code})"
-    print(
-        f"| {name} | {script.checkout} | {same} of {len(cpu.losses)} | {verdict} | {cpu.seconds:.0f} s | {npu.seconds:.0f} s |",
-        flush=True,
-    )
+    is_right = bool(npu.losses) and npu.code == 0 and cpu.losses == npu.losses and npu.operators > 0
+    verdict = "equal" if is_right else f"NOT EQUAL (exit codes {cpu.code}, {npu.code})" if npu.operators else "NOT ON THE DEVICE"
+    cells = [name, script.checkout, f"{same} of {len(cpu.losses)}", str(npu.operators), verdict]
+    print("|", " | ".join([*cells, f"{cpu.seconds:.0f} s", f"{npu.seconds:.0f} s"]), "|", flush=True)
     return is_right
 
 
 @click.command(help=(__doc__ or "").partition("\n")[0])
 @click.argument("checkouts", nargs=-1, metavar="[CHECKOUT=DIR]...")
+@click.option("--converted", is_flag=True, help="Run what the converter makes of the scripts.")
 @click.option("--only", multiple=True, metavar="NAME", help="Run scripts whose name has this in it.")
 @click.option("--logs", type=click.Path(file_okay=False, path_type=Path), help="Keep what the scripts print.")
-def main(checkouts: tuple[str, ...], only: tuple[str, ...], logs: Path | None) -> None:
+def main(checkouts: tuple[str, ...], *, converted: bool, only: tuple[str, ...], logs: Path | None) -> None:
     """Run the scripts of the checkouts that are given."""
     given = {name: Path(folder) for name, _, folder in (word.partition("=") for word in checkouts)}
     missing = [name for name in CHECKOUTS if not given.get(name, Path("/nonexistent")).is_dir()]
@@ -247,11 +287,11 @@ def main(checkouts: tuple[str, ...], only: tuple[str, ...], logs: Path | None) -
         print(f"{name} is not there; give {name}=DIR, a checkout of {CHECKOUTS[name]}", file=sys.stderr)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
-    print("| script | checkout | losses alike | verdict | CPU | NPU |\n|---|---|---|---|---|---|", flush=True)
+    print("| script | checkout | losses alike | operators | verdict | CPU | NPU |\n|---|---|---|---|---|---|---|", flush=True)
     chosen = {name: script for name, script in SCRIPTS.items() if not only or any(part in name for part in only)}
     with tempfile.TemporaryDirectory(prefix="tf2npu-pytorch-") as scratch:
         right = [
-            compared(name, script, given[script.checkout], Path(scratch), logs)
+            compared(name, script, given[script.checkout], Path(scratch), "converted" if converted else "npu", logs)
             for name, script in chosen.items()
             if script.checkout not in missing
         ]

@@ -204,6 +204,7 @@ def facts() -> list[str]:
     found = adapters + [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
     found += [re.sub(r"\{\w+\}", "{}", text) for text in TEXTS.values()]  # named by what stands there
     found += [row["instead"] for row in rows_of("known_fallbacks.csv") if row["instead"]]
+    found += [re.sub("^the NPU has no .*?: ", "", row["advice"]) for row in rows_of("cuda_names.csv") if row["advice"]]
     return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.pytorch.framework import IMPORT
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.pytorch.facts.cuda_imports import NewImport, new_import, star_of_cuda
+from tf2npu.rules.pytorch.facts.cuda_chains import advice_of
+from tf2npu.rules.pytorch.facts.cuda_imports import NewImport, NewName, new_import, star_of_cuda
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.import_writing import write_names
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
@@ -42,6 +44,7 @@ from tf2npu.scanner.sites import Site
             "import torch.cuda\ntorch.cuda.synchronize()\n",
             AFTER + "torch.npu.synchronize()\n",
         ),
+        Example("import torch, torch.cuda, os\ntorch.cuda.init()\n", f"import torch, os\n{IMPORT}\ntorch.npu.init()\n"),
         Example(BEFORE + "import torch.cuda.amp as amp\n", BEFORE + "import torch_npu.npu.amp as amp\n"),
         Example(
             BEFORE + "from torch.cuda import CUDAGraph, nvtx\n",
@@ -76,7 +79,7 @@ def cuda_import(site: Site) -> None:
 
 def _say_missing(site: Site, found: NewImport) -> None:
     for answer in found.missing:
-        name, advice = answer.name, answer.advice or f"use {answer.npu}, which cannot be imported from"
+        name, advice = answer.name, advice_of(answer) or f"use {answer.npu}, which cannot be imported from"
         site.manual(f"The NPU has no {name} to import: {advice}.")
 
 
@@ -85,9 +88,18 @@ def _write_modules(site: Site, found: NewImport) -> None:
     is_idle = all(name.is_whole and name.is_changed for name in found.names) and _binds_torch_besides(site)
     if is_idle and site.delete_statement(site.node):
         return
+    start, end = site.script.tree.span(site.node)
+    new = [_written(name) for name in found.names]
+    if len({*new}) < len(new) and not site.script.comments(start, end):
+        site.replace_range(start, end, f"import {', '.join(dict.fromkeys(new))}")
+        return
     for name in found.names:
         if name.is_changed:
             site.replace(name.alias.name, name.new)
+
+
+def _written(name: NewName) -> str:
+    return name.new if name.alias.asname is None else f"{name.new} as {name.local}"
 
 
 def _binds_torch_besides(site: Site) -> bool:

@@ -11,7 +11,7 @@ from tf2npu.frameworks.pytorch.framework import ADAPTER_MODULE
 from tf2npu.frameworks.pytorch.object_kinds import MODULE, TENSOR
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
-from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.left_alone import knows_npu, names_npu
 from tf2npu.rules.pytorch.facts.own_names import project_flags
 from tf2npu.scanner.sites import Site
 
@@ -34,8 +34,8 @@ _ATTRIBUTES = tuple(f"{kind}.is_cuda" for kind in (TENSOR, MODULE, "torch.Tensor
             AFTER + "x = torch.ones(2)\nif x.is_npu:\n    x = x.cpu()\n",
         ),
         Example(
-            BEFORE + "def where(net):\n    return next(net.parameters()).is_cuda\n",
-            AFTER + "def where(net):\n    return next(net.parameters()).is_npu\n",
+            BEFORE + "def go(input, many):\n    if input.is_cuda and many:\n        return next(net.parameters()).is_cuda\n",
+            AFTER + "def go(input, many):\n    if input.is_npu and many:\n        return next(net.parameters()).is_npu\n",
         ),
         Example.same(BEFORE + "if args.is_cuda:\n    run()\n", note="a setting"),
         Example.same(
@@ -68,4 +68,4 @@ def cuda_question(site: Site) -> None:
 def _asks_for_both(site: Site) -> bool:
     """Whether the expression that a question is part of asks for the NPU, too."""
     around = [node for node in site.script.walked.ancestors(site.node) if isinstance(node, cst.BooleanOperation)]
-    return any("npu" in site.source(node) for node in around)
+    return any(names_npu(site.source(node)) for node in around)

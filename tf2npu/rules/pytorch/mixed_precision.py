@@ -15,7 +15,7 @@ _SCALERS = ("torch.amp.GradScaler", "torch.amp.grad_scaler.GradScaler", "torch.G
     id="NPT301",
     title="Mixed precision without a device",
     matches=_SCALERS,
-    why="A scaler without a device is one for CUDA; where that is missing it is switched off, and gradients in float16 underflow.",
+    why="A scaler without a device is one for CUDA; without CUDA it is off, and gradients in float16 underflow.",
     done_when="Every scaler and every question about autocast names the NPU.",
     source="PyTorch 2.13, torch.amp.GradScaler(device='cuda', ...); Ascend Extension for PyTorch 2.13, list of torch.amp",
     examples=(

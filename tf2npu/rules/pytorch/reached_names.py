@@ -8,10 +8,11 @@ import libcst as cst
 
 from tf2npu.frameworks.pytorch.cuda_names import npu_name
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.pytorch.facts.cuda_chains import say_missing
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.rules.pytorch.facts.reached_names import asked_of_torch
-from tf2npu.rules.pytorch.facts.shown_texts import is_shown
+from tf2npu.rules.pytorch.facts.shown_texts import is_only_shown
 from tf2npu.scanner.sites import Site
 
 _DOTTED = re.compile(r"torch\.cuda(?:\.\w+)*$")
@@ -44,7 +45,7 @@ def reached_name(site: Site) -> None:
     if not isinstance(text, str) or knows_npu(site.script, site.node):
         return
     asked = asked_of_torch(site.script, site.node, site.scope)
-    is_dotted = bool(_DOTTED.match(text)) and not _TYPE.match(text) and not is_shown(site.script, site.node)
+    is_dotted = bool(_DOTTED.match(text)) and not _TYPE.match(text) and not is_only_shown(site.script, site.node)
     answer = npu_name(asked or (text if is_dotted else ""))
     if answer is None:
         return
@@ -53,4 +54,4 @@ def reached_name(site: Site) -> None:
     if answer.npu:
         site.manual(f"A text names {answer.name}: write the text for {answer.npu}.")
     else:
-        site.manual(f"The NPU has no {answer.name}: {answer.advice}.")
+        say_missing(site, answer)

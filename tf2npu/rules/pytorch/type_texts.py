@@ -10,7 +10,7 @@ from tf2npu.frameworks.pytorch.framework import ADAPTER_MODULE
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
-from tf2npu.rules.pytorch.facts.shown_texts import is_shown
+from tf2npu.rules.pytorch.facts.shown_texts import is_only_shown
 from tf2npu.scanner.sites import Site
 
 _TYPE = re.compile(r"(?:[rRuU]{1,2})?(?:'''|\"\"\"|'|\")torch\.(cuda)\.(?:sparse\.)?\w*Tensor(?:'''|\"\"\"|'|\")$")
@@ -35,6 +35,10 @@ _FORMATTED = re.compile(r"(?:[rRfF]{1,2})(?:'''|\"\"\"|'|\")torch\.(cuda)\.(?:\w
         ),
         Example(BEFORE + "x = x.type(f'torch.cuda.{kind}Tensor')\n", AFTER + "x = x.type(f'torch.npu.{kind}Tensor')\n"),
         Example.same(BEFORE + "x = x.type('torch.FloatTensor')\n", note="on the host"),
+        Example(
+            BEFORE + "assert x.type() == 'torch.cuda.FloatTensor', 'no torch.cuda.FloatTensor'\n",
+            AFTER + "assert x.type() == 'torch.npu.FloatTensor', 'no torch.cuda.FloatTensor'\n",
+        ),
         Example.same(BEFORE + "print('torch.cuda.FloatTensor')\n", note="words"),
         Example.same("kind = 'torch.cuda.FloatTensor'\n", note="no PyTorch"),
     ),
@@ -43,7 +47,7 @@ def type_text(site: Site) -> None:
     """Writes npu where a text names a type of tensors of torch.cuda."""
     pattern = _FORMATTED if isinstance(site.node, cst.FormattedString) else _TYPE
     found = pattern.match(site.source(site.node))
-    if found is None or is_shown(site.script, site.node) or knows_npu(site.script, site.node):
+    if found is None or is_only_shown(site.script, site.node) or knows_npu(site.script, site.node):
         return
     start, _ = site.script.tree.span(site.node)
     site.replace_range(start + found.start(1), start + found.end(1), "npu")

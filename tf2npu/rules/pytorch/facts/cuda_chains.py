@@ -35,8 +35,14 @@ def name_for_npu(site: Site) -> None:
 
 def say_missing(site: Site, answer: CudaName) -> None:
     """Say that the NPU has no such name, with the list's advice."""
-    name, advice = answer.name.replace("()", ""), answer.advice
+    name, advice = answer.name.replace("()", ""), advice_of(answer)
     site.manual(f"The NPU has no {name}: {advice}.")
+
+
+def advice_of(answer: CudaName) -> str:
+    """What a person writes for a name that the NPU has not."""
+    is_said = answer.advice.startswith("the NPU has no ")
+    return answer.advice.partition(": ")[2] if is_said else answer.advice
 
 
 def is_told_elsewhere(site: Site) -> bool:
@@ -80,13 +86,15 @@ def _links(node: Any) -> list[Any]:
 
 def _becomes_npu(site: Site, link: Any, answer: Answer) -> bool:
     """Whether a name that stands for something of CUDA stands for the same of the NPU after the conversion."""
-    bindings = site.scope.lookup(link.value) if isinstance(link, cst.Name) else []
+    if not isinstance(link, cst.Name):
+        return True  # an attribute, to which something of CUDA was assigned
+    bindings = site.scope.lookup(link.value)
     for binding in bindings:
         if binding.kind == "import":
             node: Any = binding.node
             if not new_import(node, answer).can_be_written or site.script.is_switched_off(_IMPORTS, node):
                 return False
-    return all(binding.kind in ("import", "value") for binding in bindings)
+    return bool(bindings) and all(binding.kind in ("import", "value") for binding in bindings)
 
 
 def _write(site: Site, chain: list[Any], rest: str) -> None:

@@ -27,5 +27,6 @@ def asked_of_torch(script: Script, node: cst.CSTNode, scope: Scope) -> str:
     call: Any = script.walked.parents.get(id(script.walked.parents.get(id(node))))
     owner = script.name_of(call.args[0].value, scope) or ""
     text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-    is_name = isinstance(text, str) and "()" not in owner
-    return f"{owner}.{text}" if is_name and f"{owner}.".startswith("torch.") else ""
+    if not isinstance(text, str) or "()" in owner or not f"{owner}.".startswith("torch."):
+        return ""
+    return f"{owner}.{text}"

@@ -1,0 +1,51 @@
+"""What came of the conversion of a folder: its edits, and the names of CUDA that are left and that no finding tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.cuda_code.edits import Edit, edits, lines_before, lines_of
+from benchmarks.cuda_code.names import cuda_names, imports_torch
+
+
+class Looked(NamedTuple):
+    """The conversion of a folder.
+
+    edits: all.  unsaid: names of CUDA in files with PyTorch that are left and not told.  without_torch: edited files that do not
+    import it.  n_before, n_after: names of CUDA in files with PyTorch.
+    """
+
+    edits: list[Edit]
+    unsaid: list[str]
+    without_torch: list[str]
+    n_before: int
+    n_after: int
+
+
+def look_at(name: str, source: Path, out: Path, files: list[dict]) -> Looked:
+    """Look at each Python file of a report."""
+    found, unsaid, without, n_before, n_after = [], [], [], 0, 0
+    for file in files:
+        path = file["path"]
+        if not path.endswith(".py") or not (source / path).is_file() or not (out / path).is_file():
+            continue
+        before, after = lines_of(source / path), lines_of(out / path)
+        uses_torch = imports_torch("\n".join(before))
+        made = edits(f"{name}/{path}", before, after, file) if before != after else []
+        found += made
+        without += [path] if made and not uses_torch else []
+        if uses_torch:
+            n_before += len(cuda_names("\n".join(before)) or ())
+            left = cuda_names("\n".join(after)) or []
+            n_after += len(left)
+            unsaid += [f"{path}:{line} {kind} {text}" for line, text, kind in left if not _is_told(line, before, after, file)]
+    return Looked(found, unsaid, without, n_before, n_after)
+
+
+def _is_told(line: int, before: list[str], after: list[str], file: dict) -> bool:
+    """Whether a finding is about a line of the output, told by the line of the source that it comes from."""
+    if file["status"] in ("failed", "conflict"):
+        return True
+    lines = lines_before(before, after).get(line, range(line, line + 1))
+    return any(f["level"] != "fixed" and f["line"] < lines.stop and f["end_line"] >= lines.start for f in file["findings"])
