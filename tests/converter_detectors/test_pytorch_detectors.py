@@ -51,6 +51,7 @@ ROWS = [
      "info", "Each step waits"),
     ("NPT505", f"{TORCH}self.net = torch.load(f)\nself.net.eval()", "manual", "weights_only=False"),
     ("NPT505", f"{TORCH}net = torch.load(f).eval()", "manual", "weights_only=False"),
+    ("NPT505", f"{TORCH}net = torch.load(f)\ny = net(x)", "manual", "weights_only=False"),
     ("NPT506", f"{TORCH}total_loss += loss.data[0]", "manual", "item()"),
 ]  # fmt: skip
 
