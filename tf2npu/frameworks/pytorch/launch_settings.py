@@ -32,7 +32,7 @@ _TOOLS = {"nvidia-smi": "npu-smi"}
 
 
 def said_of_settings(path: str, text: str) -> Iterator[Finding]:
-    """What there is to say of the lines of a launcher, or of a settings file in YAML, JSON or TOML."""
+    """Findings on the lines of a launcher, or of a settings file in YAML, JSON or TOML."""
     suffix = posixpath.splitext(path)[1]
     if _OF_SERVICES.search(path):
         return
@@ -49,7 +49,7 @@ def said_of_settings(path: str, text: str) -> Iterator[Finding]:
 
 
 def _said_of_command(line: str) -> Iterator[tuple[Level, str]]:
-    """What there is to say of a line of a shell script."""
+    """Findings on a line of a shell script."""
     yield from _said_of_variable(line)
     yield from map(_renamed, _OPTION.findall(line))
     if _LAUNCH.search(line):
@@ -69,7 +69,7 @@ def _said_of_command(line: str) -> Iterator[tuple[Level, str]]:
 
 
 def _said_of_entry(line: str) -> Iterator[tuple[Level, str]]:
-    """What there is to say of a line of a settings file."""
+    """Findings on a line of a settings file."""
     yield from _said_of_variable(line)
     yield from map(_renamed, _ENTRY.findall(line))
 

@@ -67,9 +67,11 @@ def _is_model(call: Call) -> bool:
 
 @fact
 def _used_as_modules(script: Script) -> set[str]:
-    """Names and attributes, as they are written, that methods of modules are called on."""
+    """Names and attributes, as they are written, that are called or that methods of modules are called on."""
     found = set()
     for node, _ in script.walked.calls:
         if isinstance(node.func, cst.Attribute) and node.func.attr.value in _OF_MODULES:
             found.add(script.tree.source(node.func.value))
+        if isinstance(node.func, (cst.Name, cst.Attribute)):
+            found.add(script.tree.source(node.func))
     return found
