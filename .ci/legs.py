@@ -47,7 +47,11 @@ def installable(table: Mapping[str, Sequence[str]]) -> tuple[list[str], str]:
 
 def run(name: str, requires: Sequence[str]) -> int:
     """Runs the tests of a leg, in a process of their own.  Returns: pytest's exit code."""
-    python = environment(name, requires) if requires else Path(sys.executable)
+    return tests(environment(name, requires) if requires else Path(sys.executable), name)
+
+
+def tests(python: Path, name: str) -> int:
+    """Runs the tests of a leg with this Python.  Returns: pytest's exit code."""
     words = [python, "-m", "pytest", *PYTEST, ROOT / "tests" / "legs" / name]
     return subprocess.run(words, cwd=ROOT, check=False).returncode
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from runpy import run_path
+from typing import Any
 
 import pytest
 
@@ -48,3 +49,33 @@ def test_a_leg_without_packages_of_its_own_runs_in_the_environment_of_the_projec
 def test_make_knows_the_legs(words: tuple[str, ...], command: str) -> None:
     told = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert command in told
+
+
+@pytest.fixture
+def torch_releases(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    return run_path(str(ROOT / ".ci" / "torch_releases.py"))
+
+
+def test_both_ends_of_the_extra_torch_are_asked_for(torch_releases: dict[str, Any], tmp_path: Path) -> None:
+    project = tmp_path / "pyproject.toml"
+    project.write_text('[project.optional-dependencies]\ntorch = ["torch>=2.10,<2.15"]\n', encoding="utf-8")
+    assert torch_releases["releases"](project) == {"oldest": "torch==2.10.*", "newest": "torch>=2.10,<2.15"}
+    project.write_text('[project.optional-dependencies]\ntorch = ["torch"]\n', encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"wanted torch>=X\.Y,<X\.Z"):
+        torch_releases["releases"](project)
+    assert set(torch_releases["releases"]()) == {"oldest", "newest"}
+
+
+def test_a_release_that_cannot_be_installed_is_named(torch_releases: dict[str, Any]) -> None:
+    code, line = torch_releases["tried"]("oldest", ABSENT)
+    assert code == 77 and line.startswith(f"oldest: {ABSENT} cannot be installed here: ") and "\n" not in line
+
+
+@pytest.mark.parametrize(("codes", "expected"), [((0, 0), 0), ((0, 77), 77), ((77, 1), 1)])
+def test_a_failure_counts_more_than_a_release_that_is_not_there(
+    codes: tuple[int, int], expected: int, torch_releases: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = dict(zip(("oldest", "newest"), codes, strict=True))
+    assert torch_releases["main"](lambda which, requirement: (given[which], f"{which}: {requirement}")) == expected
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == ["oldest", "newest"]

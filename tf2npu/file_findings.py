@@ -21,8 +21,9 @@ class FileFinding:
     why: str
     done_when: str = ""
 
-    def finding(self, level: Level, message: str) -> Finding:
-        return Finding(self.id, level, _WHOLE_FILE, message, doc=doc_of(self.id))
+    def finding(self, level: Level, message: str, span: Span = _WHOLE_FILE) -> Finding:
+        """A finding of this kind, about the whole file unless it has a place."""
+        return Finding(self.id, level, span, message, doc=doc_of(self.id))
 
 
 UNREADABLE = FileFinding(
@@ -106,8 +107,15 @@ REFUSED_DECISION = FileFinding(
     "What a person decided cannot be done at this place without breaking the file, so the place is left as work. The message "
     "says why: do it by hand, or decide in another way.",
 )
+LAUNCH_SETTINGS = FileFinding(
+    "NPT601",
+    "launchers and settings for CUDA",
+    "Shell scripts, and settings in YAML, JSON and TOML, hold names of devices and backends that the converted scripts know by "
+    "others. They are named and stay as they are: only a person knows which scripts read them.",
+    "No launcher and no settings file names cuda or nccl where a converted script reads it, and the script starts by them.",
+)
 
 FILE_FINDINGS = (
     UNREADABLE, SPECIAL, LARGE_DATA, CONFLICT, GONE, INTERNAL, LINK, LARGE_SOURCE, EXCLUDED, PYTHON2, STALE_DECISION,
-    REFUSED_DECISION,
+    REFUSED_DECISION, LAUNCH_SETTINGS,
 )  # fmt: skip

@@ -89,7 +89,7 @@ def next_id(family: str, taken: set[str]) -> str:
 
     Raises: Refused where the family is full.
     """
-    last = max((int(rule_id[3:]) for rule_id in taken if rule_id[3] == family), default=int(family) * 100)
+    last = max((int(rule_id[3:]) for rule_id in taken if rule_id.startswith(f"NPU{family}")), default=int(family) * 100)
     if (last + 1) // 100 != int(family):
         raise Refused(f"no id is free behind NPU{last}: choose one with ID=")
     return f"NPU{last + 1}"

@@ -121,8 +121,9 @@ def _of_operator(support: Support, kernel: str) -> Iterator[Limit]:
     if kernel == NONE:
         yield _limit(support, "refused", "torch_npu has no kernel for it, and neither has the CPU", listed=False)
     elif support.verdict == REFUSED:
-        against = ", though torch_npu has a kernel for it" if kernel == DEVICE else ""
-        yield _limit(support, "refused", f"the vendor's list does not support it on {family}{against}", certain=kernel != DEVICE)
+        against = f"the vendor's list does not support it on {family}, though torch_npu has a kernel for it"
+        what = against if kernel == DEVICE else f"the vendor's list does not support it on {family}"
+        yield _limit(support, "refused", what, certain=kernel != DEVICE)
     elif support.verdict == UNKNOWN:
         yield _limit(support, "unverified", "the vendor's lists do not name it", certain=False)
     elif kernel == CPU or support.verdict == FALLS_BACK:
@@ -134,7 +135,7 @@ def _of_operator(support: Support, kernel: str) -> Iterator[Limit]:
 
 def _without_bfloat16(support: Support, dtypes: Sequence[str]) -> Iterator[Limit]:
     if "bfloat16" in dtypes and not _has_bfloat16(support.chip) and base_of(support.name) not in MOVES:
-        yield _limit(support, "type_refused", "the chip does not compute with bfloat16; float16 is what it has", listed=False)
+        yield _limit(support, "type_refused", "the chip does not compute with bfloat16: float16 is what it has", listed=False)
 
 
 def _of_types(support: Support, dtypes: Sequence[str]) -> Iterator[Limit]:
@@ -145,8 +146,8 @@ def _of_types(support: Support, dtypes: Sequence[str]) -> Iterator[Limit]:
         elif place in allowed and dtype not in allowed[place] and (dtype != "bfloat16" or _has_bfloat16(support.chip)):
             listed = ", ".join(sorted(allowed[place]))
             taken = column_of(support.chip).name in WITH_OPERATOR_TABLE and dtype in device_types(support.name)
-            against = ", though the device's operator takes it" if taken else ""
-            what = f"tensor {place + 1} is {dtype}; the vendor's list has {listed}{against}"
+            against = f"tensor {place + 1} is {dtype}, not of the vendor's list ({listed}), though the device's operator takes it"
+            what = against if taken else f"tensor {place + 1} is {dtype}, and the vendor's list has {listed}"
             yield _limit(support, "type_refused", what, certain=not taken)
 
 
@@ -155,7 +156,7 @@ def _of_shape(fact: Fact, support: Support, dtypes: Sequence[str], shapes: Seque
     place = 0 if fact.kind == "types_max_dims" else POSITIONS.get(argument, len(shapes))
     if place >= len(shapes) or not _breaks(fact, axis, dtypes[place : place + 1], shapes[place]):
         return None
-    what = f"tensor {place + 1} has the shape {list(shapes[place])}; the vendor's list says: {fact.text}"
+    what = f"tensor {place + 1} has the shape {list(shapes[place])}, and the vendor's list says: {fact.text}"
     return _limit(support, "shape_limit", what)
 
 
@@ -185,7 +186,9 @@ def _limit(support: Support, kind: str, what: str, certain: bool = True, listed:
     """A finding.  listed: whether it is out of the list of APIs, which does not tell of every chip."""
     remark = column_of(support.chip).remark if listed else ""
     todo = (advice_on(support.name) if kind == "falls_back" else "") or WHAT_TO_DO[kind]
-    message = f"{_shown(support.name)} on {support.chip}: {what}{f' ({remark})' if remark else ''}; {todo}"
+    name, chip = _shown(support.name), support.chip
+    known = f"{name} on the chip {chip}: {what}; {todo}"
+    message = f"{name} on the chip {chip}: {what} ({remark}); {todo}" if remark else known
     return Limit(kind, support.name, message, certain and not remark, support.source)
 
 

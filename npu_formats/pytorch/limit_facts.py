@@ -77,7 +77,7 @@ class Fact:
         values = ", ".join(TYPES.get(value, value) for value in self.values)
         argument, _, axis = self.argument.partition(".")
         text = TEXTS[self.kind].format(argument=TYPES.get(argument, argument), axis=axis, values=values)
-        return f"`{argument}`: {text}" if argument and "{argument}" not in TEXTS[self.kind] else text
+        return f"the argument `{argument}`: {text}" if argument and "{argument}" not in TEXTS[self.kind] else text
 
     @property
     def limits(self) -> bool:

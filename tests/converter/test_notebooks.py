@@ -177,7 +177,7 @@ def test_a_cell_that_may_hold_python_is_named(text: str, words: str) -> None:
 
 def test_a_broken_cell_of_a_notebook_without_tensorflow_needs_no_word() -> None:
     broken = cell("for x in 1\n")
-    about = cell("import torch  # faster than tensorflow")
+    about = cell("import jax  # faster than tensorflow")
     assert [f.rule for f in convert_source(notebook(broken, about), "n.ipynb").findings] == ["NPU905"]
     assert [f.cell for f in convert_source(notebook(broken, cell(CODE)), "n.ipynb").findings if f.rule == "NPU900"] == [0]
     alone = convert_source(notebook(cell("import tensorflow as tf\ntf.Session(")), "n.ipynb")

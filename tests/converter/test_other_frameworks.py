@@ -1,4 +1,4 @@
-"""Findings in files that are written for another framework than TensorFlow."""
+"""Findings in files that are written for a framework which is not converted, or left out by --framework."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def said(text: str, path: str = "train.py", others: dict[str, str] | None = None
 @pytest.mark.parametrize(
     ("statement", "name"),
     [
-        ("import torch", "PyTorch"),
-        ("from torch import nn", "PyTorch"),
-        ("import numpy, torch.nn as nn", "PyTorch"),
+        ("import jax", "JAX"),
+        ("from jax import nn", "JAX"),
+        ("import numpy, jax.nn as nn", "JAX"),
         ("import mindspore as ms", "MindSpore"),
         ("from paddle.fluid import layers", "PaddlePaddle"),
-        ("try:\n    import torch\nexcept ImportError:\n    torch = None", "PyTorch"),
+        ("try:\n    import jax\nexcept ImportError:\n    jax = None", "JAX"),
     ],
 )
 def test_a_file_of_another_framework_is_named_once(statement: str, name: str) -> None:
-    text = f'"""import torch is below."""\n{statement}\n\n\nclass Net:\n    pass\n'
+    text = f'"""import jax is below."""\n{statement}\n\n\nclass Net:\n    pass\n'
     result = convert_source(text, "train.py")
     (finding,) = result.findings
     assert (finding.rule, finding.level, result.status) == ("NPU905", Level.INFO, Status.COPIED)
@@ -40,13 +40,13 @@ def test_a_file_of_another_framework_is_named_once(statement: str, name: str) ->
 @pytest.mark.parametrize(
     "text",
     [
-        "import torch\nimport tensorflow as tf\n",
-        "import torch\ndef f():\n    from tensorflow import nn\n",
-        "import torchbearer\n",
-        "from .torch import x\n",
-        "# import torch\n",
-        "s = '''\nimport torch\n'''\n",
-        "import torch\nimport keras\n",
+        "import jax\nimport tensorflow as tf\n",
+        "import jax\ndef f():\n    from tensorflow import nn\n",
+        "import jaxtyping\n",
+        "from .jax import x\n",
+        "# import jax\n",
+        "s = '''\nimport jax\n'''\n",
+        "import jax\nimport keras\n",
     ],
 )
 def test_a_file_that_uses_tensorflow_or_only_mentions_another_is_not(text: str) -> None:
@@ -54,22 +54,40 @@ def test_a_file_that_uses_tensorflow_or_only_mentions_another_is_not(text: str) 
 
 
 def test_a_file_that_uses_tensorflow_through_the_project_is_not() -> None:
-    assert said("import torch\nimport net\n", others={"net.py": "import tensorflow as tf\n"}) == []
+    assert said("import jax\nimport net\n", others={"net.py": "import tensorflow as tf\n"}) == []
 
 
 @pytest.mark.parametrize("body", ["", "tf = 1\n", "import numpy as np\nx = np.float(3)\n"])
 def test_a_file_that_is_parsed_says_it_too(body: str) -> None:
     others = {"main.py": "import tensorflow as tf\nimport train\n"}
-    (finding,) = said(f"import torch\n{body}", others=others)
+    (finding,) = said(f"import jax\n{body}", others=others)
     assert finding.span.line == 1
 
 
 def test_a_notebook_says_it_in_its_cell() -> None:
-    cells = [{"cell_type": "code", "source": [c], "outputs": [], "metadata": {}} for c in ("x = 1\n", "%time\nimport torch\n")]
+    cells = [{"cell_type": "code", "source": [c], "outputs": [], "metadata": {}} for c in ("x = 1\n", "%time\nimport jax\n")]
     text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 2})
     (finding,) = said(text, "a.ipynb")
     assert (finding.cell, finding.span.line) == (1, 2)
 
 
 def test_it_can_be_switched_off() -> None:
-    assert said("import torch\n", ignore=("NPU905",)) == []
+    assert said("import jax\n", ignore=("NPU905",)) == []
+
+
+def test_a_script_of_pytorch_stays_where_only_tensorflow_is_asked_for() -> None:
+    text = "import torch\nx = y.cuda()\n"
+    (finding,) = said(text, framework="tensorflow")
+    assert "--framework tensorflow" in finding.message and "PyTorch" in finding.message
+    assert convert_source(text, config=Config(framework="tensorflow")).after == text.encode()
+    assert said(text) == said(text, framework="torch") == []
+
+
+def test_a_script_of_both_is_converted_for_the_one_that_is_asked_for() -> None:
+    text = "import tensorflow as tf\nimport torch\ns = tf.Session()\nx = y.cuda()\n"
+    both, tensorflow, torch = (
+        convert_source(text, config=Config(framework=framework)).after.decode() for framework in ("auto", "tensorflow", "torch")
+    )
+    assert [("npu_bridge" in one, ".npu()" in one) for one in (both, tensorflow, torch)] == [
+        (True, True), (True, False), (False, True),
+    ]  # fmt: skip

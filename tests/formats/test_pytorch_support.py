@@ -147,7 +147,7 @@ def test_what_the_cpu_build_calls_is_judged_as_what_the_device_has():
     call = "aten::_scaled_dot_product_flash_attention_for_cpu", ["float16"] * 3
     assert not limits_of_call(*call, [(1, 2, 8, 512)] * 3, "910B2")
     (found,) = limits_of_call(*call, [(1, 2, 8, 513)] * 3, "910B2")
-    assert found.message.startswith("aten::scaled_dot_product_attention on 910B2: ")
+    assert found.message.startswith("aten::scaled_dot_product_attention on the chip 910B2: ")
     assert found.kind == "shape_limit" and "axis -1 of `query` has at most 512 elements" in found.message
 
 
@@ -171,7 +171,7 @@ def test_what_the_cpu_build_calls_is_judged_as_what_the_device_has():
 def test_a_call_has_its_findings(name, dtypes, shapes, chip, kinds):
     found = limits_of_call(name, dtypes, shapes, chip)
     assert [(one.kind, one.certain) for one in found] == kinds
-    assert all(f"on {chip}: " in one.message and "\n" not in one.message and one.source for one in found)
+    assert all(f"on the chip {chip}: " in one.message and "\n" not in one.message and one.source for one in found)
 
 
 def test_rank_chooses_the_convolution():

@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from click.testing import CliRunner
 
 from tf2npu import rules
+from tf2npu.cli import cli
 from tf2npu.config import RULE_LETTERS
 from tf2npu.engine import dispatch
 from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
@@ -137,3 +139,10 @@ def test_a_file_of_no_framework_is_copied(source: str) -> None:
 @pytest.mark.parametrize("framework", [one for one in known() if one.rule_ids], ids=lambda one: str(one.name))
 def test_ids_of_rules_can_be_selected(framework: Framework) -> None:
     assert all(start.startswith(RULE_LETTERS) for start in framework.rule_ids), "add them to RULE_LETTERS of tf2npu/config.py"
+
+
+def test_its_apis_are_looked_up_in_its_own_table() -> None:
+    done = CliRunner().invoke(cli, ["api", "toy.gpu"])
+    assert done.exit_code == 0 and "verdict: converted\n" in done.output and "The toy's guide" in done.output
+    unknown = CliRunner().invoke(cli, ["api", "toy.relu"])
+    assert unknown.exit_code == 2 and unknown.output.endswith("Error: no API is called toy.relu\n")

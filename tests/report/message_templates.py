@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from npu_formats.pytorch.limit_facts import TEXTS, rows_of
 from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.frameworks.registry import known
 from tf2npu.report.languages.language import Catalogue, texts_of_template
@@ -29,6 +30,8 @@ _SCANNER = (
 )  # fmt: skip
 FINDINGS = (
     *RULES, *sorted((PACKAGE / "engine").glob("*.py")), PACKAGE / "file_findings.py",
+    PACKAGE / "frameworks" / "pytorch" / "launch_settings.py",
+    PACKAGE / "runs" / "limit_findings.py",
     *sorted((PACKAGE / "python2").rglob("*.py")),
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),
     *(PACKAGE / "project" / f"{n}.py" for n in ("output", "in_place", "conversion", "request", "walk", "excludes", "workers")),
@@ -62,6 +65,7 @@ REPORT = (
     *sorted((PACKAGE / "report" / "html" / "run_sections").glob("*.py")),
 )
 _RUNTIME = PACKAGE.parent / "npu_runtime"
+_LISTS = PACKAGE.parent / "npu_formats" / "pytorch"
 _PLACES_NODES = (
     "reason_for_host",
     "_wish_for_host",
@@ -78,6 +82,11 @@ _TOLD_BY_RUNS = {
     "observers/tuning/programs/tuning_request.py": ("read", "_narrowing", "_searches", "_workers"),
 }  # fmt: skip
 """Modules of the runtime that say what the page of a run shows, and the functions and constants that do; none: all of them."""
+_TOLD_OF_OPERATORS = {
+    "call_limits.py": ("_of_operator", "_without_bfloat16", "_of_types", "_of_shape", "_limit", "WHAT_TO_DO"),
+    "chip_column.py": ("remark",), "limit_facts.py": ("text",),
+}  # fmt: skip
+"""The same of the lists of PyTorch's operators."""
 PAGES = tuple(sorted((PACKAGE / "report" / "htmlfiles").rglob("*.html")))
 # Calls whose texts nobody reads in a report: examples, patterns, look-ups, defects of the program itself.
 _NOT_SAID = {
@@ -108,18 +117,19 @@ def templates(paths: tuple[Path, ...] = FINDINGS) -> dict[str, str]:
 def run_templates() -> dict[str, str]:
     """The same of what the runtime says of a run: why nodes stay on the host, and its lines on precision and tuning."""
     found: dict[str, str] = {}
-    for name, told_by in _TOLD_BY_RUNS.items():
-        _collect(found, name, lambda one, told_by=told_by: not told_by or bool({*_names_of(one)} & {*told_by}))
+    for room, told in ((_RUNTIME, _TOLD_BY_RUNS), (_LISTS, _TOLD_OF_OPERATORS)):
+        for name, told_by in told.items():
+            _collect(found, room / name, lambda one, told_by=told_by: not told_by or bool({*_names_of(one)} & {*told_by}))
     for path in sorted((_RUNTIME / "kernels").rglob("*.py")):
-        _collect(found, path.relative_to(_RUNTIME).as_posix(), _is_refusal)
+        _collect(found, path, _is_refusal)
     return found
 
 
-def _collect(found: dict[str, str], name: str, is_wanted: Callable[[ast.AST], bool]) -> None:
-    tree = ast.parse((_RUNTIME / name).read_text(encoding="utf-8"))
+def _collect(found: dict[str, str], path: Path, is_wanted: Callable[[ast.AST], bool]) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     for statement in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Assign) and is_wanted(node)):
         for text, line in _texts(statement):
-            found.setdefault(text, f"{name}:{line}")
+            found.setdefault(text, f"{path.relative_to(PACKAGE.parent).as_posix()}:{line}")
 
 
 def _names_of(statement: ast.AST) -> list[str]:
@@ -192,6 +202,9 @@ def facts() -> list[str]:
     """Texts of rules, file notes and adapters about themselves."""
     adapters = [framework.adapter.message for framework in known() if framework.adapter is not None]
     found = adapters + [text for rule in rule_parts() for text in (rule.title, rule.what, rule.why, rule.done_when) if text]
+    found += [re.sub(r"\{\w+\}", "{}", text) for text in TEXTS.values()]  # named by what stands there
+    found += [row["instead"] for row in rows_of("known_fallbacks.csv") if row["instead"]]
+    found += [re.sub("^the NPU has no .*?: ", "", row["advice"]) for row in rows_of("cuda_names.csv") if row["advice"]]
     return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 

@@ -25,7 +25,7 @@ _MERGED = (
 
 @dataclass(frozen=True)
 class ChipSupport:
-    """What a list says of an API on a chip.
+    """The answer of a list about an API on a chip.
 
     chip: a short name, as a heading.  family: the chips, as people call them.  word: the support, in a word.  note: the limits.
     """

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import click
 
-from tf2npu.commands.baseline import Baseline
 from tf2npu.commands.convert_summary import QUIET
-from tf2npu.commands.decisions_file import DecisionsFile
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.findings import FileResult, Seen
 from tf2npu.project.conversion import Conversion, convert_project
@@ -99,7 +97,7 @@ def _show_nothing(what: str, done: int, total: int) -> None:
     """Show nothing in the place of a bar."""
 
 
-def report_on(done: Conversion, command: str, known: Baseline, decided: DecisionsFile, src: Path, language: str) -> Report:
+def report_on(done: Conversion, command: str, src: Path, language: str) -> Report:
     """The report on what was done, which holds the results from then on: their texts are not needed twice."""
     results = done.results
     report = build(
@@ -113,8 +111,6 @@ def report_on(done: Conversion, command: str, known: Baseline, decided: Decision
     )
     report.effort = done.config.effort
     report.prefix, report.language = _place_in_repository(src), language
-    decided.settle(report)
-    known.apply(report)
     return report
 
 

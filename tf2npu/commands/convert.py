@@ -44,10 +44,13 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     done = converted(request, volume)
     if diff:
         _show_diffs(done.results)
-    report = report_on(done, "convert" if writes else "scan", known, decided, src, language)
+    report = report_on(done, "convert" if writes else "scan", src, language)
     report.paths = command_paths(src, request.out_folder, report_folder, request.out_name, in_place=in_place)
     if report_folder is not None:
-        keep_runs(report, report_folder, out or src)
+        keep_runs(report, report_folder, out or src, done.config)
+    decided.settle(report)
+    known.apply(report)
+    if report_folder is not None:
         keep_history(report, report_folder, src)
     stream = sys.stderr if diff else sys.stdout
     try:

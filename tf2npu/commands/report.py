@@ -32,7 +32,7 @@ def render_again(
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     report.paths = manifest.load(file.parent).paths
     for run_file in run_files:
-        _put_run(report, run_file)
+        _put_run(report, run_file, file.parent)
     if target is None and formats == ["text"] and sys.stdout.isatty():
         show_all(report, report.headline, sys.stdout)
     elif target is None and formats == ["text"]:
@@ -50,8 +50,8 @@ def render_again(
     return 0
 
 
-def _put_run(report: Report, file: Path) -> None:
+def _put_run(report: Report, file: Path, report_folder: Path) -> None:
     from tf2npu.runs import merge
 
     with refusing(f"--run {file}", NotAReport):
-        merge.put(report, run_record.read(file))
+        merge.put(report, run_record.read(file), config=merge.settings_near(report_folder))

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from npu_formats.device.chip import chip_names
 from npu_formats.files.directory import Directory
 from npu_formats.session_options import of_text, why_unknown
+from tf2npu.prediction.arguments import chips_named
 from tf2npu.refused_request import RefusedRequest
 
 
@@ -18,6 +20,8 @@ def run(
     if module is None and not words:
         raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
     settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
+    if options.get("soc") is not None:
+        options["soc"] = _chip(options["soc"])
     from tf2npu.launch import pytorch
     from tf2npu.launch.doctor import why_not_run
     from tf2npu.launch.shims import PYTORCH, shim_of_run
@@ -32,6 +36,17 @@ def run(
 
     ranks = LaunchRequest(**{field: options.pop(field) for field in LaunchRequest.__dataclass_fields__})
     return run_script(words, module=module, script=script, options=settings, report=report, ranks=ranks, **options)
+
+
+def _chip(named: str) -> str:
+    """The chip that --soc names, spelled as for `predict`."""
+    try:
+        chips = chips_named(named, chip_names())
+    except ValueError as error:
+        raise RefusedRequest(f"--soc {named}: {error}") from None
+    if len(chips) > 1:
+        raise RefusedRequest(f"--soc {named}: a run is on one chip; `tf2npu predict` takes several")
+    return chips[0]
 
 
 def _profiling(folder: Path | None) -> dict[str, Any]:

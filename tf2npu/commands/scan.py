@@ -28,9 +28,11 @@ def scan(src: Path, **options) -> int:
     request = conversion_request(src, None, data="link", revise=decided.revise, **options)
     check_report_folder(report_folder, formats, force)
     done = converted(request, volume)
-    report = report_on(done, "scan", known, decided, src, language)
+    report = report_on(done, "scan", src, language)
     report.paths = command_paths(src, None, None, None, in_place=False)
-    keep_runs(report, report_folder, src)
+    keep_runs(report, report_folder, src, done.config)
+    decided.settle(report)
+    known.apply(report)
     keep_history(report, report_folder, src)
     tell(
         report, report_folder, formats, stream=sys.stdout, rerun=(src, None), volume=volume, opens=opens,

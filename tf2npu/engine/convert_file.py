@@ -96,6 +96,7 @@ def _looking_at(path: str, text: str, config: Config, project: ProjectFacts) -> 
         found |= {f.name for f in known() if known().mention(f, data)}
         found |= {name for name, reach in project.reach.items() if path in reach.reached}
         found |= {name for name, part in project.parts.items() if part.takes_in(path)}
+    found -= {name for name, paths in project.without.items() if path in paths}
     return tuple(f for f in known() if f.name in found and config.converts(f.family))
 
 

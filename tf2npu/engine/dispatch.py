@@ -11,6 +11,7 @@ from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import Config
 from tf2npu.findings import Finding, Level
 from tf2npu.frameworks.base import Framework
+from tf2npu.frameworks.registry import known
 from tf2npu.rules import Rule, hooks, rule_parts
 from tf2npu.rules.base import registered
 from tf2npu.scanner.scopes import Scope
@@ -18,8 +19,9 @@ from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.text.edits import Fix, spliced_range, to_edits
 
-_OF_UNKNOWN = ("unknown_method", "unknown_attribute", "string")
-"""Kinds of sites that are told by the name of a method or attribute, or by a text, alone."""
+_OF_UNKNOWN = ("unknown_method", "unknown_attribute", "foreign_method", "string")
+"""Kinds of sites that are told by the name of a method or attribute, or by a text, alone. A foreign method is of an object of a
+library that is no framework."""
 
 
 def _is_near(script: Script, framework: Framework) -> bool:
@@ -65,6 +67,9 @@ class RuleCalls:
         if name is not None:
             for rule in self.table.get("call", {}).get(name, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, name))
+            if "foreign_method" in self.table and _is_foreign(name):
+                for rule in self.table["foreign_method"].get(name.rpartition(".")[2], ()):
+                    self._run(rule, Call(self.script, rule.id, call, scope, name))
         elif isinstance(call.func, cst.Attribute):
             for rule in self.table.get("unknown_method", {}).get(call.func.attr.value, ()):
                 self._run(rule, Call(self.script, rule.id, call, scope, call.func.attr.value))
@@ -118,6 +123,11 @@ class RuleCalls:
         after = spliced_range(script.text, to_edits([changed.fix]), start, end)
         site.fix.findings = [replace(f, after=after, unsafe=True) if f in said else f for f in site.fix.findings]
         return site
+
+
+def _is_foreign(name: str) -> bool:
+    """Whether a name is that of a method of an object, and the object is of a library that is no framework."""
+    return name.rpartition(".")[0].endswith("()") and ":" not in name and not known().is_known(name)
 
 
 @lru_cache(maxsize=32)

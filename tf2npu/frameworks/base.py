@@ -7,11 +7,11 @@ The scanner reads Python text and the engine shows it to rules; both know framew
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tf2npu.findings import Seen
+from tf2npu.findings import Finding, Seen
 from tf2npu.frameworks.config_flow import ConfigFlow
 
 if TYPE_CHECKING:
@@ -164,6 +164,7 @@ class Framework:
     apis: the table, an `api_support.table.ApiTable`.  no_api: what is said of a name that the table does not have.
     is_fully_known: whether the table has all names of a module, so that another one is in no release.
     facts: what it finds in a file.  part: what it finds in a tree.  settings: the settings for a file of a project.
+    said_of_settings: what there is to say of a launcher or a settings file, by its path and its text.
     """
 
     name: str
@@ -196,6 +197,7 @@ class Framework:
     facts: Callable[[ParsedFile], FoundFacts] = lambda file: FoundFacts()
     part: Callable[[], ProjectPart] = ProjectPart
     settings: Callable[[Config, str, Any], Config] = lambda config, path, project: config
+    said_of_settings: Callable[[str, str], Iterable[Finding]] = lambda path, text: ()
 
     def owns(self, rule: str) -> bool:
         """Whether a rule looks at this framework's scripts, by its id."""

@@ -9,7 +9,7 @@ from tf2npu.findings import EntryScript, FileResult, Seen
 from tf2npu.project.cache import Cache, fingerprint
 from tf2npu.project.destination import opened
 from tf2npu.project.known_facts import Facts, resolve_distributed
-from tf2npu.project.launchers import with_launchers
+from tf2npu.project.launchers import add_said_of_settings, with_launchers
 from tf2npu.project.phase import Phases, Progress
 from tf2npu.project.request import Request, check_places
 from tf2npu.project.source_results import SourceResults
@@ -73,6 +73,7 @@ def _converted(request: Request, tree: Tree, cache: Cache | None, progress: Prog
     finally:
         output.release()
     results.sort(key=lambda result: result.path)
+    add_said_of_settings(tree, results, config)
     entries = with_launchers(tree, as_named(config, (*known.entries, *notebooks(results))))
     return Conversion(config, known.distribution, results, tree.left_out, made.crashes, entries, known.imports)
 

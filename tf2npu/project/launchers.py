@@ -1,15 +1,23 @@
-"""Shell scripts that start a project's Python scripts: what they run, and the folder in which they are typed."""
+"""Shell scripts that start a project's Python scripts: what they run, and the folder in which they are typed.
+
+What frameworks have to say of their lines, and of those of settings files, is added to the results of these files.
+"""
 
 from __future__ import annotations
 
 import logging
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from tf2npu.findings import EntryScript
+from tf2npu.findings import EntryScript, FileResult, Finding
+from tf2npu.frameworks.registry import known
 from tf2npu.project.walk import Entry, Kind, Tree
+
+if TYPE_CHECKING:
+    from tf2npu.config import Config
 
 log = logging.getLogger(__name__)
 
@@ -17,6 +25,11 @@ SUFFIX = ".sh"
 """Suffix of scripts that `tf2npu run` gives to bash."""
 _MOST_BYTES = 256 << 10
 """Largest size of a launcher that is read: those of the vendor's model zoo have up to 30 KB."""
+_SETTINGS = (SUFFIX, ".bash", ".slurm", ".sbatch", ".yaml", ".yml", ".json", ".toml")
+"""Suffixes of launchers and of settings files."""
+_MOST_SETTINGS_BYTES = 64 << 10
+"""Largest size of a settings file that is read: a person wrote it by hand."""
+Look = Callable[[str, str], Iterable[Finding]]
 _MOST_LINE, _MOST_WORDS = 4_000, 20
 """Characters of a line, and words behind `python` before its script: more are no command that a person wrote."""
 _MOST_LAUNCHERS = 2_000
@@ -102,3 +115,23 @@ def _reached(named: str, folder: str, known: Iterable[str]) -> tuple[str, str] |
         if not folder:
             return None
         folder = posixpath.dirname(folder)
+
+
+def add_said_of_settings(tree: Tree, results: list[FileResult], config: Config) -> None:
+    """Add to the results of launchers and settings files what the frameworks of the project's scripts say of them."""
+    looks = _looks(results)
+    if not looks:
+        return
+    by_path = {result.path: result for result in results}
+    entries = [e for e in tree.entries if e.kind is Kind.DATA and e.path.endswith(_SETTINGS) and e.size <= _MOST_SETTINGS_BYTES]
+    for entry in entries[:_MOST_LAUNCHERS]:
+        result = by_path.get(entry.path)
+        if result is not None and not entry.note:
+            text = _text(tree, entry)
+            result.findings += [f for look in looks for f in look(entry.path, text) if config.is_enabled(f.rule)]
+
+
+def _looks(results: list[FileResult]) -> list[Look]:
+    """The functions of the frameworks whose rules have said something of the project."""
+    rules = {finding.rule for result in results for finding in result.findings}
+    return [framework.said_of_settings for framework in known() if any(framework.owns(rule) for rule in rules)]

@@ -9,8 +9,8 @@ from typing import Any
 from tf2npu.config import Config
 
 KINDS = (
-    "call", "unknown_method", "reference", "unknown_attribute", "string", "assign", "function", "lambda", "import", "module",
-    "engine",
+    "call", "unknown_method", "foreign_method", "reference", "unknown_attribute", "string", "assign", "function", "lambda",
+    "import", "module", "engine",
 )  # fmt: skip
 
 

@@ -108,6 +108,25 @@ def npu_device_import(site: Any) -> None:
 
 
 @rule(
+    id="NPT100",
+    title="torch_npu import",
+    on="engine",
+    why="torch_npu registers the NPU with PyTorch; since PyTorch 2.5 that happens without an import, but not in older releases.",
+    source="Ascend Extension for PyTorch 2.13, migration guide: import torch_npu behind import torch",
+    examples=(
+        Example(
+            "import torch\nimport numpy as np\nx = torch.zeros(3).cuda()\n",
+            "import torch\nimport torch_npu  # noqa: F401  registers the NPU\nimport numpy as np\nx = torch.zeros(3).npu()\n",
+        ),
+        Example.same("import torch\nx = torch.zeros(3)\n", note="no device"),
+        Example.same("import torch\nimport torch_npu\nx = torch.zeros(3).npu()\n", note="there already"),
+    ),
+)
+def torch_npu_import(site: Any) -> None:
+    """Adds one import of torch_npu behind the first import of PyTorch, in files that are converted for the NPU."""
+
+
+@rule(
     id="NPU903",
     title="TensorFlow 2 script",
     on="engine",

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
+from tf2npu.config import Config
 from tf2npu.report import manifest
 from tf2npu.report.errors import NotAReport
 from tf2npu.report.formats import as_json
 from tf2npu.report.model.report import Report
 from tf2npu.report.runs.check_texts import CheckDocument
 from tf2npu.report.runs.document import RunDocument, of_this_version
+from tf2npu.runs.limit_findings import NO_SETTINGS, renew
 from tf2npu.runs.stale_files import changed
 
 _FILE = "report.json"
 
 
-def keep_runs(report: Report, folder: Path, root: Path) -> None:
-    """Give a report the runs and the check that the one in a folder holds, when it is ours.
+def keep_runs(report: Report, folder: Path, root: Path, config: Config = NO_SETTINGS) -> None:
+    """Give a report the runs and the check that the one in a folder holds, when it is ours, and the findings of these runs.
 
     root: the folder, or the single file, that the runs have run: what a conversion has written, or SRC.
     """
@@ -27,12 +30,14 @@ def keep_runs(report: Report, folder: Path, root: Path) -> None:
         earlier = as_json.read(folder / _FILE)
     except (OSError, NotAReport):
         return
-    if earlier.check is not None:
-        report.check = _kept_check(earlier.check, report)
     paths = {file.path for file in report.files}
     runs = [of_this_version(run) for run in earlier.runs]
     of_this_project = [run for run in runs if not run.get("files") or paths & set(run["files"])]
-    set_runs(report, of_this_project, str(root if root.is_dir() else root.parent))
+    place = os.path.realpath(root if root.is_dir() else root.parent)
+    set_runs(report, of_this_project, place)
+    renew(report, config, place)
+    if earlier.check is not None:
+        report.check = _kept_check(earlier.check, report)
 
 
 def sources_digest(report: Report) -> str:

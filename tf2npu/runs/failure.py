@@ -11,6 +11,7 @@ from typing import Any
 from npu_formats.user_frames import is_library
 from tf2npu.findings import Finding, Level
 from tf2npu.report.model.report import FileReport
+from tf2npu.rules.run_findings import OF_RUNS
 
 _MOST_CHARACTERS = 1000
 """Characters of an exception's text that a report keeps: the rest is on stderr."""
@@ -66,8 +67,9 @@ def _in_function(error: BaseException, text: str, message: str, place: Place | N
 
 
 def worst_around(file: FileReport, line: int) -> Finding | None:
-    """The worst finding that stands on a line of the original; of several the narrowest."""
-    around = [finding for finding in file.findings if finding.span.line <= line <= finding.span.end_line]
+    """The worst finding of the code that stands on a line of the original; of several the narrowest."""
+    of_code = (finding for finding in file.findings if not finding.rule.startswith(OF_RUNS))
+    around = [finding for finding in of_code if finding.span.line <= line <= finding.span.end_line]
     return min(around, key=lambda f: (_WORST_FIRST.index(f.level), f.span.end_line - f.span.line), default=None)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import manifest, writer
 from tf2npu.report.errors import NotAReport
@@ -16,6 +17,7 @@ from tf2npu.report.runs.document import RunDocument, checked, of_this_version
 from tf2npu.report.runs.record import RunRecord
 from tf2npu.runs.carry_over import set_runs
 from tf2npu.runs.failure import worst_around
+from tf2npu.runs.limit_findings import NO_SETTINGS, renew, rule_of_failure
 from tf2npu.runs.source_map import Placement, placed
 
 _FILES = {
@@ -70,19 +72,29 @@ def merge(place: Path, made: RunRecord, root: str = "") -> Path:
     Raises: OSError; Busy; NotAReport.
     """
     report = load(place)
-    put(report, made, root)
+    put(report, made, root, settings_near(Path(root) if root else place))
     return write_again(report, place)
 
 
-def put(report: Report, made: RunRecord, root: str = "") -> None:
-    """Give a report a run.  Raises: NotAReport."""
+def settings_near(folder: Path) -> Config:
+    """The settings for findings of runs: those of the project in a folder; where they cannot be read a line says so."""
+    try:
+        return load_config(folder)
+    except ConfigError as error:
+        print(f"tf2npu: the findings of the run are made without the project's settings: {error}", file=sys.stderr)
+        return Config()
+
+
+def put(report: Report, made: RunRecord, root: str = "", config: Config = NO_SETTINGS) -> None:
+    """Give a report a run, and what it shows as findings.  Raises: NotAReport."""
     placement = Placement(report, "" if root else folder_of(made["run"].get("files", {}), report))
     run = checked({**made["run"], **placed(made["evidence"], placement)})
     if run.get("failure") is not None:
-        run["failure"] = {**run["failure"], "finding": _failed_finding(made["evidence"]["failed_at"], placement)}
+        run["failure"] = {**run["failure"], "finding": _failed_finding(made["evidence"]["failed_at"], placement, run)}
     run["files"] = {placement.folder + path: digest for path, digest in run.get("files", {}).items()}
     earlier = [of_this_version(other) for other in report.runs if other["script"] != run["script"]]
     set_runs(report, [run, *earlier], root)
+    renew(report, config, root)
 
 
 def folder_of(files: Iterable[str], report: Report) -> str:
@@ -92,10 +104,13 @@ def folder_of(files: Iterable[str], report: Report) -> str:
     return min(found, key=lambda folder: (-found[folder], len(folder), folder)) if found else ""
 
 
-def _failed_finding(places: Iterable[str], placement: Placement) -> RunDocument | None:
-    """The finding on the first of these lines that has one."""
+def _failed_finding(places: Iterable[str], placement: Placement, run: RunDocument) -> RunDocument | None:
+    """The finding on the first of these lines that has one, or will have one as the device ended the run there."""
+    rule = rule_of_failure(run)
     for place in places:
         at, file = placement.at(place), placement.file(place.rpartition(":")[0])
+        if rule and at is not None:
+            return {"rule": rule, **at}
         found = worst_around(file, at["line"]) if file is not None and at is not None else None
         if file is not None and found is not None:
             return {"rule": found.rule, "path": file.path, "line": found.span.line}

@@ -14,7 +14,7 @@ from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
-from tf2npu.scanner.names import canonical, is_framework
+from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.python2.projects import python2_projects
 
 
@@ -50,6 +50,7 @@ class ProjectFacts:
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
     parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
+    without: dict[str, frozenset[str]] = field(default_factory=dict)  # files of another framework that can do without this one
 
     @classmethod
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
@@ -71,6 +72,7 @@ class ProjectFacts:
         project.imported = imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
         project.entries = frozenset(path for path, f in files.items() if project._is_entry(f, path in imported))
         project.entries -= project._of_other_frameworks()
+        project.without = {framework.name: project._doing_without(framework) for framework in known()}
         for part in project.parts.values():
             part.finish(project, edges)
         project.python2 = python2_projects(files, edges)
@@ -275,6 +277,18 @@ class ProjectFacts:
         bound = {path for path, facts in self.files.items() if any(f.is_bound_by(facts.loads) for f in known())}
         own = {path for path in others if any(f.is_bound_by(self.files[path].imports) for f in known())}
         return others - importers_of(bound, loading) - own
+
+    def _doing_without(self, framework: Framework) -> frozenset[str]:
+        """Files that load another framework that is converted, and reach this one only where somebody may do without it."""
+        rivals = known().bound_by - framework.bound_by
+        reaching = self.reach[framework.name].reaching
+        others = {p for p, f in self.files.items() if any(level == 0 and root_of(name) in rivals for level, name in f.loads)}
+        if not framework.bound_by or not reaching or not others:
+            return frozenset()
+        loading = {path: self.files_of(path, facts.loads) for path, facts in self.files.items()}
+        bound = {path for path, facts in self.files.items() if framework.is_bound_by(facts.loads)}
+        own = {path for path, facts in self.files.items() if framework.is_bound_by(facts.imports)}
+        return (importers_of(others, loading) & reaching) - importers_of(bound, loading) - own
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called does what a script is run for, or is in a file that does."""

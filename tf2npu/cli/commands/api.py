@@ -34,9 +34,9 @@ from tf2npu.cli.help import HelpPage
 def api(name: str, framework: str, soc: str, chosen: str) -> None:
     """What becomes of the API called NAME on the NPU: any spelling (tf.x, torch.x, hvd.x, tensorflow.compat.v1.x), or a
     pattern."""
-    from tf2npu.commands import api_lookup, api_tables
+    from tf2npu.commands import api_lookup
 
-    table = api_tables.table_for(framework, name, soc)
+    table = api_lookup.table_for(framework, name, soc)
     found = api_lookup.entries(table, name)
     if not found:
         near = ", ".join(api_lookup.suggestions(table, name))

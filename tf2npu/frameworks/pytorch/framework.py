@@ -6,6 +6,7 @@ from typing import Any
 
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.pytorch.file_facts import file_facts
+from tf2npu.frameworks.pytorch.launch_settings import said_of_settings
 from tf2npu.frameworks.pytorch.object_kinds import canonical, returned
 
 NAME = "pytorch"
@@ -47,5 +48,6 @@ FRAMEWORK = Framework(
     api_roots=("torch",),
     apis=_apis,
     no_api="no public name of PyTorch 2.13",
+    said_of_settings=said_of_settings,
     facts=file_facts,
 )

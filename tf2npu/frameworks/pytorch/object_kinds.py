@@ -20,6 +20,11 @@ _NO_TENSOR = frozenset((
 ))  # fmt: skip
 """Functions of lower case that give no tensor, or more than one."""
 
+_TENSOR_CLASSES = re.compile(
+    r"torch\.(?:(?:cuda|npu|sparse)\.)?\w*Tensor$|torch\.autograd\.(?:variable\.)?Variable$|torch\.nn\.Parameter$"
+)
+"""Classes whose objects are tensors; those of an element type give one of it."""
+
 _METHODS = frozenset((
     "to", "cuda", "npu", "cpu", "float", "half", "double", "bfloat16", "long", "int", "contiguous", "clone", "detach", "view",
     "reshape",
@@ -42,6 +47,8 @@ _SHARED = frozenset(("cuda", "is_cuda", "to", "cpu"))
 def returned(name: str) -> str | None:
     """The object that a call gives: "torch.Tensor()", "torch.nn.Linear()"; None where that is not known."""
     owner, _, last = name.rpartition(".")
+    if _TENSOR_CLASSES.match(name):
+        return TENSOR
     if name == "torch.device":
         return DEVICE
     if owner == TENSOR:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from tf2npu.findings import Finding
 from tf2npu.report.languages.language import LANGUAGES, catalogue, counted
 from tf2npu.rules.engine.repeated_findings import TAIL
+from tf2npu.rules.run_findings import SEEN
 
 SHOWN = {
     "findings": "# of # findings shown", "places": "# of # findings at # of # places shown", "apis": "# of # APIs shown",
@@ -32,6 +33,19 @@ def without_places(message: str) -> str:
     return message[: min(found)].rstrip() if found else message
 
 
+def without_count(message: str) -> str:
+    """A message, in whichever language, without how often runs have seen what it says."""
+    found = [told.start() for pattern in _counts() if (told := pattern.search(message))]
+    return message[: min(found)].rstrip() if found else message
+
+
+@lru_cache(maxsize=1)
+def _counts() -> tuple[re.Pattern[str], ...]:
+    """Patterns for the end of a message that tells a number of runs, one for each language."""
+    templates = [catalogue(language).text(SEEN).strip() for language in LANGUAGES]
+    return tuple(re.compile(re.escape(template).replace(r"\{\}", r"\d+ ?\w+") + r"\Z") for template in templates)
+
+
 @lru_cache(maxsize=1)
 def _tails() -> tuple[re.Pattern[str], ...]:
     """Patterns for the end of a message that speaks of several places, one for each language."""
@@ -40,8 +54,9 @@ def _tails() -> tuple[re.Pattern[str], ...]:
 
 
 def in_language(message: str, language: str) -> str:
-    """A message in a language: what it says, and its places, which are no part of any text that it says."""
-    texts, told = catalogue(language), _tails()[0].search(message)
+    """A message in a language: what it says, and its places or its count, which are no part of any text that it says."""
+    texts = catalogue(language)
+    told = _tails()[0].search(message) or _counts()[0].search(message)
     said = message[: told.start()].rstrip() if told is not None else message
     return texts.text(said) + (texts.text(told.group()) if told is not None else "")
 

@@ -118,6 +118,17 @@ def _host(lines: RunLines, place: range, finding: Finding) -> _Said | None:
     return None
 
 
+def _seen(lines: RunLines, place: range, finding: Finding) -> _Said | None:
+    """A finding that was made of what a run has shown: other runs may show it, too, and never the opposite."""
+    told = [entry for entry in lines.seen(place) if _tells_of(entry, finding.message)]
+    times = counted(sum(entry["count"] for entry in told), "time")
+    return (State.CONFIRMED, f"The run has seen this {times}.") if told else None
+
+
+def _tells_of(entry: Entry, message: str) -> bool:
+    return message.startswith(entry["message"]) if "message" in entry else f"({entry['direction']})" in message
+
+
 def _shapes(lines: RunLines, place: range, finding: Finding) -> _Said | None:
     """A finding says that shapes change, or, of what was fixed, that they do so no more."""
     inputs = lines.inputs(place)
@@ -171,6 +182,7 @@ _LEFT_OPEN = "The session that is made here was still open when the script ended
 _CLOSED = "The session that is made here was closed before the script ended."
 _ASKED: dict[str, _Ask] = {
     "host": _host, "shapes": _shapes, "session": _session, "switched off": _switched_off, "open": _open, "end": _end,
+    "seen": _seen,
 }  # fmt: skip
 
 

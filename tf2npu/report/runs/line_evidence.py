@@ -22,6 +22,12 @@ class RunLines:
         self._host = _by_line(
             (entry["at"]["line"], entry) for entry in run.get("host_lines", ()) if entry["at"] and entry["at"]["path"] == path
         )
+        self._seen = _by_line(
+            (entry["at"]["line"], entry)
+            for kind in ("limit_lines", "copy_lines")
+            for entry in run.get(kind, ())
+            if entry["at"] and entry["at"]["path"] == path
+        )
         self._inputs = _by_line(
             (at["line"], entry) for entry in run.get("input_lines", ()) for at in entry["lines"] if at["path"] == path
         )
@@ -40,6 +46,10 @@ class RunLines:
 
     def on_host(self, lines: range) -> list[Entry]:
         return self._near(self._host, lines)
+
+    def seen(self, lines: range) -> list[Entry]:
+        """Limits of the chip, and copies, of operators of PyTorch."""
+        return self._near(self._seen, lines)
 
     def inputs(self, lines: range) -> list[Entry]:
         return self._near(self._inputs, lines)

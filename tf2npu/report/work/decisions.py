@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tf2npu.findings import Answer, Finding, Level, Status
-from tf2npu.report.model.counts import n_places, without_places
+from tf2npu.report.model.counts import n_places, without_count, without_places
 from tf2npu.report.model.report import WORK_LEVELS, FileReport, Report
 from tf2npu.report.model.rule_facts import RuleFacts, RuleTexts, part_with_these_reasons
 
@@ -132,8 +132,8 @@ def decision_id(label: str, finding: Finding) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """The message of a finding, without the lines of its file that it names behind APIs or at the end."""
-    said = without_places(finding.message)
+    """The message of a finding, without the lines of its file that it names behind APIs or at the end, and without a count."""
+    said = without_count(without_places(finding.message))
     return _LINES_OF_APIS.sub("", said) if finding.rule == _NAMES_LINES else said
 
 

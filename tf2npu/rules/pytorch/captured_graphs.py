@@ -28,7 +28,7 @@ _OF_GRAPHS = re.compile(r"\.(?:\w*graph\w*|CUDAGraph)(?:\.|$)")
         ),
         Example(
             BEFORE + "from torch import cuda\ng = cuda.CUDAGraph()\n",
-            BEFORE + "import torch_npu  # noqa: F401  registers the NPU\nfrom torch_npu import npu as cuda\ng = cuda.NPUGraph()\n",
+            AFTER + "from torch_npu import npu as cuda\ng = cuda.NPUGraph()\n",
         ),
         Example.same(BEFORE + "g = torch.npu.NPUGraph()\n", note="the NPU's name"),
         Example.same("import torch\nfrom mine import cuda\ng = cuda.CUDAGraph()\n", note="a module of the project"),

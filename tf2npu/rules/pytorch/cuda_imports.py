@@ -6,9 +6,12 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.pytorch.framework import IMPORT
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.pytorch.facts.cuda_chains import advice_of
 from tf2npu.rules.pytorch.facts.cuda_imports import NewImport, NewName, new_import, star_of_cuda
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
+from tf2npu.rules.pytorch.facts.import_writing import write_names
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.scanner.sites import Site
 
@@ -41,6 +44,7 @@ from tf2npu.scanner.sites import Site
             "import torch.cuda\ntorch.cuda.synchronize()\n",
             AFTER + "torch.npu.synchronize()\n",
         ),
+        Example("import torch, torch.cuda, os\ntorch.cuda.init()\n", f"import torch, os\n{IMPORT}\ntorch.npu.init()\n"),
         Example(BEFORE + "import torch.cuda.amp as amp\n", BEFORE + "import torch_npu.npu.amp as amp\n"),
         Example(
             BEFORE + "from torch.cuda import CUDAGraph, nvtx\n",
@@ -68,16 +72,14 @@ def cuda_import(site: Site) -> None:
         return _say_missing(site, found)
     if isinstance(node, cst.Import):
         _write_modules(site, found)
-    elif len(found.modules) == 1:
-        _write_in_place(site, found)
-    elif not _write_lines(site, found):
+    elif not write_names(site, found):
         return site.manual("The names come from several modules for the NPU: take the comments out, or write a line for each.")
     return site.fixed("The names are imported from where the NPU has them.")
 
 
 def _say_missing(site: Site, found: NewImport) -> None:
     for answer in found.missing:
-        name, advice = answer.name, answer.advice or f"use {answer.npu}, which cannot be imported from"
+        name, advice = answer.name, advice_of(answer) or f"use {answer.npu}, which cannot be imported from"
         site.manual(f"The NPU has no {name} to import: {advice}.")
 
 
@@ -86,9 +88,18 @@ def _write_modules(site: Site, found: NewImport) -> None:
     is_idle = all(name.is_whole and name.is_changed for name in found.names) and _binds_torch_besides(site)
     if is_idle and site.delete_statement(site.node):
         return
+    start, end = site.script.tree.span(site.node)
+    new = [_written(name) for name in found.names]
+    if len({*new}) < len(new) and not site.script.comments(start, end):
+        site.replace_range(start, end, f"import {', '.join(dict.fromkeys(new))}")
+        return
     for name in found.names:
         if name.is_changed:
             site.replace(name.alias.name, name.new)
+
+
+def _written(name: NewName) -> str:
+    return name.new if name.alias.asname is None else f"{name.new} as {name.local}"
 
 
 def _binds_torch_besides(site: Site) -> bool:
@@ -98,35 +109,3 @@ def _binds_torch_besides(site: Site) -> bool:
     plain = [node for node in nodes if isinstance(node, cst.Import) and all(alias.asname is None for alias in node.names)]
     blocks = [site.script.walked.parents.get(id(site.script.walked.parents.get(id(node)))) for node in [site.node, *plain]]
     return any(site.script.tree.span(n)[0] < start and block is blocks[0] for n, block in zip(plain, blocks[1:], strict=True))
-
-
-def _write_in_place(site: Site, found: NewImport) -> None:
-    """Write another module, and other names where they differ: line breaks and comments stay."""
-    node: Any = site.node
-    if found.modules[0] != found.names[0].old.rpartition(".")[0]:
-        site.replace(node.module, found.modules[0])
-    for name in found.names:
-        new = name.new.rpartition(".")[2]
-        if name.old.rpartition(".")[2] != new:
-            site.replace(name.alias.name, new if name.alias.asname is not None else _named(name))
-
-
-def _write_lines(site: Site, found: NewImport) -> bool:
-    """Write a statement for each module; False where comments would be lost."""
-    start, end = site.script.tree.span(site.node)
-    if site.script.comments(start, end):
-        return False
-    line_start = site.script.lines.line_start(start)
-    before = site.script.text[line_start:start]
-    newline = site.script.newline_at(start) + before if not before.strip() else "; "
-    lines = [
-        f"from {module} import {', '.join(_named(n) for n in found.names if n.new.rpartition('.')[0] == module)}"
-        for module in found.modules
-    ]
-    site.replace_range(start, end, newline.join(lines))
-    return True
-
-
-def _named(name: NewName) -> str:
-    new = name.new.rpartition(".")[2]
-    return new if new == name.local else f"{new} as {name.local}"

@@ -10,7 +10,7 @@ from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.pytorch.facts.cuda_chains import is_told_elsewhere, name_for_npu
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
-from tf2npu.rules.pytorch.facts.shown_texts import is_shown
+from tf2npu.rules.pytorch.facts.shown_texts import is_only_shown
 from tf2npu.scanner.sites import Site
 
 _OF_OTHER_RULES = re.compile(r"nvtx|[gG]raph|default_generators")
@@ -106,7 +106,7 @@ def cuda_version(site: Site) -> None:
     """Reports torch.version.cuda, which is None where PyTorch was built without CUDA."""
     if knows_npu(site.script, site.node) or is_told_elsewhere(site):
         return
-    if is_shown(site.script, site.node):
+    if is_only_shown(site.script, site.node):
         site.info("torch.version.cuda is None where PyTorch was built without CUDA.")
     else:
         site.manual("torch.version.cuda is None beside an NPU: ask torch.npu.is_available() instead.")

@@ -9,13 +9,14 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.script_kinds import called_names
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
-from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call
 
 _LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+_DISTRIBUTED = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel")
 _ONLY = Config(select=frozenset({"NPT202"}))
 
 
@@ -47,6 +48,12 @@ _ONLY = Config(select=frozenset({"NPT202"}))
             config=_ONLY,
         ),
         Example.same(
+            f"{BEFORE}if ranks:\n    model = torch.nn.parallel.DistributedDataParallel(model)\n"
+            "else:\n    model = torch.nn.DataParallel(model)\n",
+            note="it has both ways",
+            level="manual",
+        ),
+        Example.same(
             f"{BEFORE}model = torch.nn.parallel.DistributedDataParallel(model, device_ids=[0])\n", note="a process a device"
         ),
         Example.same(f"{BEFORE}from mine import DataParallel\nmodel = DataParallel(model)\n", note="the user's"),
@@ -56,35 +63,41 @@ def data_parallel(call: Call) -> None:
     """Reports models that one process spreads over several devices, with DistributedDataParallel for this script."""
     if knows_npu(call.script, call.node):
         return None
-    text = _distributed(call)
+    if not called_names(call.script).isdisjoint(_DISTRIBUTED):
+        return call.manual(
+            "The NPU has no DataParallel. The script has DistributedDataParallel as well: start it in the way that leads there, "
+            "with a process a device, also where there is one device only."
+        )
     if ".module" in call.script.text:
         return call.manual(
             "The NPU has no DataParallel: use DistributedDataParallel, with a process a device. The model inside it is `.module` "
             "there as well, so that checkpoints keep their names. Only rank 0 saves and prints.",
-            text,
+            _lines(call),
         )
     return call.manual(
         "The NPU has no DataParallel: use DistributedDataParallel, with a process a device. Only rank 0 saves and prints, and "
         "`.module` is the model inside, whose state_dict has the names of the plain model.",
-        text,
+        _lines(call),
     )
 
 
-def _distributed(call: Call) -> str:
+def _lines(call: Call) -> str:
     """The lines that a person writes, made of the names of the script."""
     target, model = _target(call), call.value("module", 0)
     wrapped = call.source(model) if model is not None else "model"
-    loaders = [line for line in (_with_sampler(call.script, node, scope) for node, scope in call.script.walked.calls) if line]
+    if not isinstance(model, (cst.Name, cst.Attribute, cst.Call)):
+        wrapped = f"({wrapped})"
+    loader = _loader(call)
     lines = [
         "import os",
         "import torch",
         "import torch_npu",
-        *(["from torch.utils.data.distributed import DistributedSampler"] if loaders else []),
+        *(["from torch.utils.data.distributed import DistributedSampler"] if loader else []),
         'local_rank = int(os.environ["LOCAL_RANK"])',
         "torch.npu.set_device(local_rank)",
         'torch.distributed.init_process_group("hccl")',
-        f"{target} = torch.nn.parallel.DistributedDataParallel(({wrapped}).npu(), device_ids=[local_rank])",
-        *loaders[:1],
+        f"{target} = {_DISTRIBUTED[0]}({wrapped}.npu(), device_ids=[local_rank])",
+        *([loader] if loader else []),
         f"# torchrun --nproc_per_node 8 {PurePosixPath(call.script.path).name}",
     ]
     return "\n".join(lines) + "\n"
@@ -101,16 +114,30 @@ def _target(call: Call) -> str:
     return call.source(model) if isinstance(model, (cst.Name, cst.Attribute)) else "model"
 
 
-def _with_sampler(script: Script, node: cst.Call, scope: Scope) -> str:
-    """A line that makes a loader of the script again, with the part of the data that a rank reads; empty for other calls."""
+def _loader(call: Call) -> str:
+    """The line that makes the loader of the training with a part of the data for each rank; empty where none is seen."""
+    found: dict[bool, str] = {}
+    for node, scope in call.script.walked.calls:
+        if call.script.name_of(node.func, scope) in _LOADERS and (line := _with_sampler(call.script, node)):
+            found.setdefault("train" in line.partition("=")[0], line)
+    return found.get(True) or found.get(False, "")
+
+
+def _with_sampler(script: Script, node: cst.Call) -> str:
+    """A loader with a sampler in the place of its shuffling; empty where it has one, does not shuffle, or names no data."""
     assign: Any = script.walked.parents.get(id(node))
-    if not isinstance(assign, cst.Assign) or script.name_of(node.func, scope) not in _LOADERS:
+    named = {arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None}
+    data = named.get("dataset") or (node.args[0].value if node.args and node.args[0].keyword is None else None)
+    shuffle = named.get("shuffle")
+    if (
+        not isinstance(assign, cst.Assign)
+        or not isinstance(data, (cst.Name, cst.Attribute))
+        or any(arg.star for arg in node.args)
+    ):
         return ""
-    keywords = {arg.keyword.value for arg in node.args if arg.keyword is not None}
-    if not node.args or node.args[0].star or "sampler" in keywords or "batch_sampler" in keywords:
+    if "sampler" in named or "batch_sampler" in named or (isinstance(shuffle, cst.Name) and shuffle.value == "False"):
         return ""
     kept = [arg for arg in node.args if arg.keyword is None or arg.keyword.value != "shuffle"]
-    data = script.tree.source(node.args[0].value)
-    args = ", ".join(script.tree.source(arg).rstrip(", \n") for arg in kept)
-    target = script.tree.source(assign.targets[0].target)
-    return f"{target} = {script.tree.source(node.func)}({args}, sampler=DistributedSampler({data}))"
+    args = ", ".join(" ".join(script.tree.source(arg).rstrip(", \n").split()) for arg in kept)
+    target, function = script.tree.source(assign.targets[0].target), script.tree.source(node.func)
+    return f"{target} = {function}({args}, sampler=DistributedSampler({script.tree.source(data)}))"

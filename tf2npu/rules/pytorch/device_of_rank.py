@@ -16,10 +16,12 @@ _ONLY = Config(select=frozenset({"NPT203"}))
 _RANKS = frozenset({"torch.distributed.init_process_group", "torch.multiprocessing.spawn"})
 _SETS = re.compile(r"\bset_device(?:_index)?\s*\(|\bset_default_device\s*\(")
 _BY_INDEX = re.compile(
-    r"""['"](?:cuda|npu):(?:\{|%)|\.(?:cuda|npu|to)\(\s*(?:self\.|args\.)?\w*(?:rank|gpu)\w*|device_ids?\s*=|LOCAL_RANK\b""",
+    r"""['"](?:cuda|npu):(?:\{|%|\d)|\.(?:cuda|npu|to)\(\s*(?:self\.|args\.)?\w*(?:rank|gpu)\w*|device_ids?\s*=|LOCAL_RANK\b""",
     re.IGNORECASE,
 )
-"""Places that name a device by an index that is not written out."""
+"""Places that name a device by an index."""
+_NAMED = re.compile(r"\bcuda\b|\bnpu\b")
+_MOVES = re.compile(r"\.(?:cuda|npu|to)\(|\bdevice\s*=")
 _BY_OTHERS = re.compile(r"\b(?:accelerate|lightning|pytorch_lightning|deepspeed|transformers|ignite|horovod)\b")
 
 
@@ -63,8 +65,8 @@ def device_of_process(site: Site) -> None:
         return None
     start = _start_of_ranks(script)
     if start is None:
-        return _one_device(site)
-    if _BY_INDEX.search(script.text):
+        return _one_device(site) if _NAMED.search(script.text) else None
+    if _BY_INDEX.search(script.text) or not _MOVES.search(script.text):
         return None
     site.fix.site = start
     return site.manual(

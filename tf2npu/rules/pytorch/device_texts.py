@@ -12,6 +12,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.reached_names import is_looked_up
 from tf2npu.rules.pytorch.facts.shown_texts import is_shown
 from tf2npu.rules.pytorch.facts.value_flow import kind_of_value
 from tf2npu.scanner.sites import Site
@@ -68,7 +69,7 @@ def device_text(site: Site) -> None:
     kind, is_exact = found
     if kind_of_value(site.script, site.node, site.scope) == kind:
         return _rename(site)
-    if is_exact and not is_shown(site.script, site.node):
+    if is_exact and not is_shown(site.script, site.node) and not is_looked_up(site.script, site.node, site.scope):
         site.manual(
             "This text may name a device of CUDA: write npu, or hccl for nccl, where it reaches PyTorch, and nothing else."
         )

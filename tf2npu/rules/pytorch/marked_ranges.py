@@ -21,7 +21,7 @@ _RANGE = "torch.cuda.nvtx.range"
     matches=tuple(name for name in spelled_names() if "nvtx" in name),
     why="The profiler of the NPU shows marks that are set by torch.npu.mstx, and none of torch.cuda.nvtx.",
     done_when="The program names nothing of torch.cuda.nvtx.",
-    source="Ascend Extension for PyTorch 2.13, torch_npu/npu/mstx.py: mark, range_push, range_pop, range_start, range_end, annotate",
+    source="Ascend Extension for PyTorch 2.13, torch_npu/npu/mstx.py: mark, range_push, range_pop, range_start, annotate",
     examples=(
         Example(
             BEFORE + "torch.cuda.nvtx.range_push('forward')\ny = net(x)\ntorch.cuda.nvtx.range_pop()\n",
@@ -32,8 +32,8 @@ _RANGE = "torch.cuda.nvtx.range"
             AFTER + "with torch.npu.mstx.annotate('step'):\n    step()\n",
         ),
         Example(
-            BEFORE + "import torch.cuda.nvtx as nvtx\nnvtx.mark('here')\n",
-            BEFORE + "import torch_npu.npu.mstx as nvtx\nnvtx.mark('here')\n",
+            BEFORE + "import torch.cuda.nvtx as nvtx\nwith nvtx.range('here'):\n    step()\n",
+            AFTER + "import torch_npu.npu.mstx as nvtx\nwith nvtx.annotate('here'):\n    step()\n",
         ),
         Example.same(
             BEFORE + "with torch.cuda.nvtx.range('step {}', i):\n    step()\n",

@@ -17,7 +17,7 @@ from tf2npu.scanner.sites import Call, Site
     matches=("torch.cuda.default_generators",),
     why="The numbers of an NPU come from generators of torch.npu, and a state that is kept of CUDA's does not bring them back.",
     done_when="Random states are kept of the NPU's devices.",
-    source="Ascend Extension for PyTorch 2.13, migration guide: torch_npu.npu.default_generators; PyTorch 2.13, torch.random.fork_rng",
+    source="Ascend Extension for PyTorch 2.13, migration guide: default_generators; PyTorch 2.13, torch.random.fork_rng",
     examples=(
         Example(
             BEFORE + "state = torch.cuda.default_generators[0].get_state()\n",

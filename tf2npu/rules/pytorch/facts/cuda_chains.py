@@ -9,7 +9,7 @@ import libcst as cst
 from npu_formats.pytorch.cuda_names import CudaName
 from tf2npu.frameworks.pytorch.cuda_names import npu_name
 from tf2npu.frameworks.pytorch.framework import ADAPTER_MODULE
-from tf2npu.rules.pytorch.facts.cuda_imports import new_import
+from tf2npu.rules.pytorch.facts.cuda_imports import Answer, new_import, of_cuda
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.scanner.sites import Site
 
@@ -35,8 +35,14 @@ def name_for_npu(site: Site) -> None:
 
 def say_missing(site: Site, answer: CudaName) -> None:
     """Say that the NPU has no such name, with the list's advice."""
-    name, advice = answer.name.replace("()", ""), answer.advice
+    name, advice = answer.name.replace("()", ""), advice_of(answer)
     site.manual(f"The NPU has no {name}: {advice}.")
+
+
+def advice_of(answer: CudaName) -> str:
+    """What a person writes for a name that the NPU has not."""
+    is_said = answer.advice.startswith("the NPU has no ")
+    return answer.advice.partition(": ")[2] if is_said else answer.advice
 
 
 def is_told_elsewhere(site: Site) -> bool:
@@ -45,7 +51,7 @@ def is_told_elsewhere(site: Site) -> bool:
     return len(chain) < 2 or not (site.resolve(chain[-2]) or "").startswith("torch")
 
 
-def rename(site: Site, new: str) -> bool:
+def rename(site: Site, new: str, answer: Answer = of_cuda) -> bool:
     """Record the changes by which a chain names something else; False where its beginning cannot be followed.
 
     Nothing is recorded where the beginning of the chain is imported anew, and the rest is the same.
@@ -60,7 +66,7 @@ def rename(site: Site, new: str) -> bool:
     base = npu_name(names[number]) if number is not None else None
     if number is None or base is None or not base.npu or not f"{new}.".startswith(f"{base.npu}."):
         return False
-    if not _becomes_npu(site, chain[number]):
+    if not _becomes_npu(site, chain[number], answer):
         return False
     _write(site, chain[number:], new[len(base.npu) :])
     return True
@@ -78,15 +84,17 @@ def _links(node: Any) -> list[Any]:
     return found[::-1]
 
 
-def _becomes_npu(site: Site, link: Any) -> bool:
+def _becomes_npu(site: Site, link: Any, answer: Answer) -> bool:
     """Whether a name that stands for something of CUDA stands for the same of the NPU after the conversion."""
-    bindings = site.scope.lookup(link.value) if isinstance(link, cst.Name) else []
+    if not isinstance(link, cst.Name):
+        return True  # an attribute, to which something of CUDA was assigned
+    bindings = site.scope.lookup(link.value)
     for binding in bindings:
         if binding.kind == "import":
             node: Any = binding.node
-            if not new_import(node).can_be_written or site.script.is_switched_off(_IMPORTS, node):
+            if not new_import(node, answer).can_be_written or site.script.is_switched_off(_IMPORTS, node):
                 return False
-    return all(binding.kind in ("import", "value") for binding in bindings)
+    return bool(bindings) and all(binding.kind in ("import", "value") for binding in bindings)
 
 
 def _write(site: Site, chain: list[Any], rest: str) -> None:

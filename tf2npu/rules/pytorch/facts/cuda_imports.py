@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -14,7 +15,8 @@ NPU, REAL_NPU = "torch.npu", "torch_npu.npu"
 """The module as an attribute of torch, and the module that an import finds on every release."""
 _CLASSES_LIKE_MODULES = frozenset((f"{REAL_NPU}.mstx", f"{REAL_NPU}.backends"))
 """Names of torch_npu that look like modules, from which nothing can be imported."""
-_OF_OTHER_RULES = ("torch.profiler", "torch.distributed")
+Answer = Callable[[str], CudaName | None]
+"""The name for the NPU of a name, or None where the name stays."""
 
 
 @dataclass
@@ -51,15 +53,20 @@ class NewImport:
         return list(dict.fromkeys(name.new.rpartition(".")[0] for name in self.names))
 
 
-def new_import(node: cst.Import | cst.ImportFrom) -> NewImport:
+def of_cuda(name: str) -> CudaName | None:
+    """The answer about a name of torch.cuda, and of what lies beside it; names of other rules stay."""
+    return None if name.startswith(("torch.profiler", "torch.distributed")) else npu_name(name)
+
+
+def new_import(node: cst.Import | cst.ImportFrom, answer: Answer = of_cuda) -> NewImport:
     """The statement for the NPU; nothing changes in one that names nothing of CUDA, in a star import, and in one of a project."""
     found = NewImport()
     if isinstance(node, cst.Import):
         for alias in node.names:
-            _add(found, alias, dotted_name(alias.name))
+            _add(found, alias, dotted_name(alias.name), answer)
     elif node.module is not None and not node.relative and not isinstance(node.names, cst.ImportStar):
         for alias in node.names:
-            _add(found, alias, f"{dotted_name(node.module)}.{dotted_name(alias.name)}", is_from=True)
+            _add(found, alias, f"{dotted_name(node.module)}.{dotted_name(alias.name)}", answer, is_from=True)
     return found
 
 
@@ -71,8 +78,8 @@ def star_of_cuda(node: cst.Import | cst.ImportFrom) -> str:
     return module if f"{module}.".startswith("torch.cuda.") else ""
 
 
-def _add(found: NewImport, alias: cst.ImportAlias, name: str, is_from: bool = False) -> None:
-    answer = None if name.startswith(_OF_OTHER_RULES) else npu_name(name)
+def _add(found: NewImport, alias: cst.ImportAlias, name: str, ask: Answer, is_from: bool = False) -> None:
+    answer = ask(name)
     local = dotted_name(alias.asname.name) if alias.asname is not None else name.rpartition(".")[2]
     is_whole = not is_from and alias.asname is None
     new = _importable(answer.npu) if answer is not None else name

@@ -11,7 +11,8 @@ from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 
-_NPU = re.compile(r"npu|ascend", re.IGNORECASE)
+_NPU = re.compile(r"(?<!i)npu|ascend(?!ing)", re.IGNORECASE)
+"""A word about the NPU, which "input" is not."""
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 
 
@@ -21,9 +22,14 @@ def is_transferred(script: Script) -> bool:
     return any(_TRANSFER in imported_modules(node) for node, _ in script.walked.imports)
 
 
+def names_npu(text: str) -> bool:
+    """Whether the source of an expression says something of the NPU."""
+    return _NPU.search(text) is not None
+
+
 def knows_npu(script: Script, node: cst.CSTNode) -> bool:
     """Whether a place is in a choice that asks for the NPU, in any of its branches, or in a file that switches names over."""
-    return is_transferred(script) or any(_NPU.search(test) for test in _tests_around(script, node))
+    return is_transferred(script) or any(map(names_npu, _tests_around(script, node)))
 
 
 def _tests_around(script: Script, node: cst.CSTNode) -> Iterator[str]:

@@ -66,6 +66,12 @@ def _restore(storage: Any, location: str) -> Any:
     return storage
 
 
+def _to_device(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+    """`storage.npu()` in a function that is given as map_location."""
+    self.npu_index = numbering.index_of(device)
+    return self
+
+
 def _rebuild_tensor(storage: Any, offset: int, size: Any, stride: Any) -> torch.Tensor:
     made = _rebuild_of_torch(storage, offset, size, stride)
     index = getattr(storage._untyped_storage, "npu_index", None)
@@ -106,6 +112,7 @@ def install() -> None:
     for name in ("_load", "_legacy_load"):
         setattr(torch.serialization, name, _with_place(getattr(torch.serialization, name)))
     torch.serialization.register_package(5, _tag, _restore)
+    torch.UntypedStorage.npu = torch.TypedStorage.npu = _to_device
     torch._utils._rebuild_tensor = _rebuild_tensor
     torch._utils._get_restore_location = _restore_location
     BEHAVIOUR.deep_copy, BEHAVIOUR.reduced = deep_copy, reduced
