@@ -76,7 +76,7 @@ def cuda_name(site: Site) -> None:
 def unlisted_name(site: Site) -> None:
     """Writes members of classes of torch.cuda for the NPU, and reports names of torch.cuda that no list has."""
     script = site.script
-    for node, scope in script.walked.references:
+    for node, scope in script.walked.references if "cuda" in script.text.lower() else ():
         name = script.name_of(node, scope) or ""
         is_inner = name.startswith(_INNER) and "()" not in name
         is_unlisted = is_inner or (name.startswith("torch.cuda.") and "()" not in name and name not in _LISTED)
