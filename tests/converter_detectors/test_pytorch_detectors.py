@@ -91,6 +91,7 @@ OTHERS = [
     ("NPT505", f"{TORCH}state = torch.load(f)\nnet.load_state_dict(state)\nnet.eval()"),
     ("NPT505", f"{TORCH}with torch.serialization.safe_globals([Net]):\n    net = torch.load(f)\nnet.eval()"),
     ("NPT505", f"{TORCH}net = torch.load(f, **options)\nnet.eval()"),
+    ("NPT506", "device = 'cuda'\nx = loss.data[0]"),
     ("NPT506", f"{TORCH}x = losses.data[1]\ny = table.data[0]"),
     ("NPT506", f"{TORCH}x = loss.data[0]  # tf2npu: ignore[NPT506]"),
 ]  # fmt: skip
