@@ -31,7 +31,7 @@ CONVERTER_TESTS = $(wildcard tests/converter tests/converter_api tests/converter
 EACH_PYTHON = $(shell grep -rl --include='test_*.py' 'mark\.each_python' tests)
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers tensorflow2-scripts pytorch-scripts pytorch-converted-scripts pytorch-conversion same-outputs torch-releases rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
+.PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers tensorflow2-scripts pytorch-scripts torch-releases rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 # A leg is a front end that is tested in a pytest call of its own (tests/legs.toml): make test LEGS="core torch", or make test-tf2 alone.
 LEGS ?= core tf2 $(if $(wildcard .venv-torch),torch)
@@ -147,10 +147,7 @@ TORCH_PYTHON ?= .venv-torch/bin/python
 pytorch-scripts:
 	$(TORCH_PYTHON) -m benchmarks.pytorch_scripts $(CHECKOUTS)
 
-# The leg torch under the oldest and the newest PyTorch of the extra (builds for CUDA of gigabytes); a release that cannot be had is named.
-torch-releases: $(STAMP)
-	$(PYTHON) .ci/torch_releases.py || [ $$? -eq 77 ]
-
+.PHONY: pytorch-converted-scripts pytorch-conversion same-outputs
 # The same scripts, converted and run with --strict (25 minutes).
 pytorch-converted-scripts:
 	$(TORCH_PYTHON) -m benchmarks.pytorch_scripts --converted $(CHECKOUTS)
@@ -164,6 +161,10 @@ pytorch-conversion: $(STAMP)
 # Whether this checkout and OTHER, an older one, write the same bytes for CORPORA, and how long both take, eleven times by turns.
 same-outputs: $(STAMP)
 	$(PYTHON) -m benchmarks.same_outputs $(OTHER) $(CORPORA) --turns 11
+
+# The leg torch under the oldest and the newest PyTorch of the extra (builds for CUDA of gigabytes); a release that cannot be had is named.
+torch-releases: $(STAMP)
+	$(PYTHON) .ci/torch_releases.py || [ $$? -eq 77 ]
 
 # Eight ranks on both engines, three times each, beside one process with the batch of all (half an hour).
 rank-training: $(STAMP)

@@ -1,4 +1,4 @@
-"""What is found in a file of PyTorch without its syntax tree of LibCST: whether it trains, and names of CUDA that are its own."""
+"""Facts of a file of PyTorch without its syntax tree of LibCST: whether it trains, and names of CUDA that are its own."""
 
 from __future__ import annotations
 

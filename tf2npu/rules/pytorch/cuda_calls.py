@@ -108,6 +108,20 @@ def cuda_of_unknown(call: Call) -> None:
     return _write(call)
 
 
+@part_of(
+    cuda_call,
+    on="assign",
+    examples=(
+        Example.same(BEFORE + "torch.Tensor.cuda = move\n", note="another function in its place", level="manual"),
+        Example.same(BEFORE + "args.cuda = torch.npu.is_available()\n", note="a setting"),
+    ),
+)
+def replaced_method(site: Site) -> None:
+    """Reports a function that is put into the place of the method cuda of tensors or modules."""
+    if site.node.attr.value == "cuda" and site.resolve(site.node) in _KNOWN and not knows_npu(site.script, site.node):
+        site.manual("The method of converted code is npu: write npu here if the function shall be in its place.")
+
+
 def _write(site: Site) -> None:
     attribute = site.node.func if isinstance(site.node, cst.Call) else site.node
     if not isinstance(attribute, cst.Attribute) or attribute.attr.value != "cuda":

@@ -61,6 +61,8 @@ from tf2npu.scanner.sites import Site
 def cuda_import(site: Site) -> None:
     """Imports from torch_npu what a statement imports from torch.cuda, under the same local names."""
     node: Any = site.node
+    if "cuda" not in site.source(node):
+        return None
     found, star = new_import(node), star_of_cuda(node)
     if not (star or found.missing or found.can_be_written) or knows_npu(site.script, node):
         return None

@@ -16,6 +16,8 @@ from tf2npu.scanner.sites import Site
 _OF_OTHER_RULES = re.compile(r"nvtx|[gG]raph|default_generators")
 """Names that rules of their own look for."""
 _LISTED = frozenset(spelled_names())
+_INNER = ("torch._C._cuda", "torch._C._Cuda")
+"""Beginnings of names that torch.cuda itself is written with."""
 _PLANS = "torch.backends.cuda.cufft_plan_cache"
 _NAMES = (*(name for name in sorted(_LISTED) if not _OF_OTHER_RULES.search(name)), _PLANS, f"{_PLANS}.clear")
 
@@ -67,19 +69,24 @@ def cuda_name(site: Site) -> None:
             AFTER + "low, high = torch.npu.Stream.priority_range()\n",
         ),
         Example.same(BEFORE + "torch.cuda.no_such_name(1)\n", note="no list has it", level="manual"),
+        Example.same(BEFORE + "n = torch._C._cuda_getDeviceCount()\n", note="an inner name", level="manual"),
         Example.same(BEFORE + "torch.npu.no_such_name(1)\n", note="no name of torch.cuda"),
     ),
 )
 def unlisted_name(site: Site) -> None:
     """Writes members of classes of torch.cuda for the NPU, and reports names of torch.cuda that no list has."""
     script = site.script
-    for node, scope in script.walked.references:
+    for node, scope in script.walked.references if "cuda" in script.text.lower() else ():
         name = script.name_of(node, scope) or ""
-        is_unlisted = name.startswith("torch.cuda.") and "()" not in name and name not in _LISTED
+        is_inner = name.startswith(_INNER) and "()" not in name
+        is_unlisted = is_inner or (name.startswith("torch.cuda.") and "()" not in name and name not in _LISTED)
         if not is_unlisted or script.is_switched_off(site.fix.rule, node):
             continue
         here = Site(script, site.fix.rule, node, scope, name)
-        name_for_npu(here)
+        if not is_inner:
+            name_for_npu(here)
+        elif not knows_npu(script, node):
+            here.manual(f"{name} is an interface between PyTorch and CUDA: leave it out, or write what torch.npu has for it.")
         if here.fix.findings and not site.fix.findings:
             site.fix.site = here.fix.site
         site.fix.changes += here.fix.changes
@@ -90,8 +97,8 @@ def unlisted_name(site: Site) -> None:
 @part_of(
     cuda_name,
     on=("call", "reference"),
-    matches=("torch.version.cuda",),
-    done_when="No condition asks torch.version.cuda about a device.",
+    matches=("torch.version.cuda", "torch.has_cuda"),
+    done_when="No condition asks torch.version.cuda or torch.has_cuda about a device.",
     examples=(
         Example.same(
             BEFORE + "if torch.version.cuda is not None:\n    setup()\n",
@@ -103,10 +110,10 @@ def unlisted_name(site: Site) -> None:
     ),
 )
 def cuda_version(site: Site) -> None:
-    """Reports torch.version.cuda, which is None where PyTorch was built without CUDA."""
+    """Reports names that say something of the CUDA that PyTorch was built with."""
     if knows_npu(site.script, site.node) or is_told_elsewhere(site):
         return
     if is_only_shown(site.script, site.node):
-        site.info("torch.version.cuda is None where PyTorch was built without CUDA.")
+        site.info(f"{site.name} says something of CUDA alone, and nothing of an NPU.")
     else:
-        site.manual("torch.version.cuda is None beside an NPU: ask torch.npu.is_available() instead.")
+        site.manual(f"{site.name} says something of CUDA alone: ask torch.npu.is_available() about an NPU.")

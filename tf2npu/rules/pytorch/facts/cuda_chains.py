@@ -40,7 +40,7 @@ def say_missing(site: Site, answer: CudaName) -> None:
 
 
 def advice_of(answer: CudaName) -> str:
-    """What a person writes for a name that the NPU has not."""
+    """The advice about a name that the NPU has not."""
     is_said = answer.advice.startswith("the NPU has no ")
     return answer.advice.partition(": ")[2] if is_said else answer.advice
 

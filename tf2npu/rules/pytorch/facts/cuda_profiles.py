@@ -21,4 +21,5 @@ def of_profiler(name: str) -> CudaName | None:
 @fact
 def profiles_cuda(script: Script) -> bool:
     """Whether a file has the profiler collect what happens on a GPU, in code that does not know the NPU already."""
-    return any(script.name_of(node, at) == ON_CUDA and not knows_npu(script, node) for node, at in script.walked.references)
+    references = script.walked.references if ON_CUDA.rpartition(".")[2] in script.text else ()
+    return any(script.name_of(node, at) == ON_CUDA and not knows_npu(script, node) for node, at in references)
