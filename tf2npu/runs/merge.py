@@ -87,11 +87,12 @@ def settings_near(folder: Path) -> Config:
 
 def put(report: Report, made: RunRecord, root: str = "", config: Config = NO_SETTINGS) -> None:
     """Give a report a run, and what it shows as findings.  Raises: NotAReport."""
-    placement = Placement(report, "" if root else folder_of(made["run"].get("files", {}), report))
+    files = made["run"].get("files", {})
+    placement = Placement(report, "" if root else folder_of(files, report), files)
     run = checked({**made["run"], **placed(made["evidence"], placement)})
     if run.get("failure") is not None:
         run["failure"] = {**run["failure"], "finding": _failed_finding(made["evidence"]["failed_at"], placement, run)}
-    run["files"] = {placement.folder + path: digest for path, digest in run.get("files", {}).items()}
+    run["files"] = {placement.folder + path: digest for path, digest in files.items()}
     earlier = [of_this_version(other) for other in report.runs if other["script"] != run["script"]]
     set_runs(report, [run, *earlier], root)
     renew(report, config, root)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from npu_formats.whole_number import whole_number
@@ -10,6 +12,7 @@ from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.runs.document import RunDocument
 from tf2npu.report.runs.source_map import LineOrigins
 from tf2npu.runs.failure import worst_around
+from tf2npu.runs.stale_files import digest_of
 
 Ranges = list[tuple[int, int]]
 _AT_A_LINE = ("copy_lines", "switched_lines", "memory_peaks")
@@ -17,9 +20,13 @@ _AT_A_LINE = ("copy_lines", "switched_lines", "memory_peaks")
 
 
 class Placement:
-    """The places of one report.  folder: under which its files lie as the run names them, "" or with a slash at the end."""
+    """The places of one report.  folder: under which its files lie as the run names them, "" or with a slash at the end.
 
-    def __init__(self, report: Report, folder: str = "") -> None:
+    ran: digests of the files that the run has read, by path as it names them.
+    """
+
+    def __init__(self, report: Report, folder: str = "", ran: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._is_scan, self._ran = report.command == "scan", ran
         self._files = {file.path: file for file in report.files}
         self.folder = folder
         self._origins: dict[str, LineOrigins] = {}
@@ -47,8 +54,13 @@ class Placement:
 
     def _of(self, file: FileReport) -> LineOrigins:
         if file.path not in self._origins:
-            self._origins[file.path] = LineOrigins(file)
+            self._origins[file.path] = LineOrigins(replace(file, changes=[]) if self._is_original(file) else file)
         return self._origins[file.path]
+
+    def _is_original(self, file: FileReport) -> bool:
+        """Whether the run has read a file as it was before its conversion, as a script for PyTorch may run."""
+        then = self._ran.get(file.path.removeprefix(self.folder))
+        return self._is_scan or (file.source is not None and then == digest_of(file.source.encode("utf-8", "surrogatepass")))
 
 
 def placed(evidence: Mapping[str, Any], placement: Placement) -> RunDocument:

@@ -71,6 +71,11 @@ def _read(root: str, path: str) -> bytes:
 def digest(root: str, path: str) -> str:
     """Digest of the bytes of a file; "" for one that cannot be read."""
     try:
-        return hashlib.sha256(_read(root, path)).hexdigest()[:32]
+        return digest_of(_read(root, path))
     except OSError:
         return ""
+
+
+def digest_of(data: bytes) -> str:
+    """Digest of the bytes of a file, as runs hold it."""
+    return hashlib.sha256(data).hexdigest()[:32]
