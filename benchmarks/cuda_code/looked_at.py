@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.cuda_code.edits import Edit, edits, lines_before, lines_of
 from benchmarks.cuda_code.names import cuda_names, imports_torch
+
+_OTHERS = re.compile(r"the others?: [\d, ]+")
+"""Further places that a finding stands for, at the end of its message."""
 
 
 class Looked(NamedTuple):
@@ -48,4 +52,12 @@ def _is_told(line: int, before: list[str], after: list[str], file: dict) -> bool
     if file["status"] in ("failed", "conflict"):
         return True
     lines = lines_before(before, after).get(line, range(line, line + 1))
-    return any(f["level"] != "fixed" and f["line"] < lines.stop and f["end_line"] >= lines.start for f in file["findings"])
+    return any(f["level"] != "fixed" and _is_about(f, lines) for f in file["findings"])
+
+
+def _is_about(finding: dict, lines: range) -> bool:
+    """Whether a finding is at one of some lines, or names one of them as another place of its kind."""
+    if finding["line"] < lines.stop and finding["end_line"] >= lines.start:
+        return True
+    others = _OTHERS.search(finding["message"])
+    return others is not None and any(int(number) in lines for number in re.findall(r"\d+", others.group()))

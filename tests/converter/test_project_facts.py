@@ -617,3 +617,11 @@ def test_what_is_evaluated_or_predicted_too_loses_no_examples(use: str) -> None:
     assert "drop_remainder" not in converted({"a.py": text})["a.py"]
     alone = text.replace(use, "est.export(lambda: read(1))")
     assert "batch(4, drop_remainder=True)" in converted({"a.py": alone})["a.py"]
+
+
+def test_an_import_below_a_global_statement_is_one_of_the_module():
+    text = (
+        "def load():\n    global Pipe\n    from parallel import Pipe\n"
+        "class Model(Base):\n    def build(self, config):\n        self.model = Pipe(config)\n        return Pipe.run(config)\n"
+    )
+    assert gather_facts("a.py", text.encode()).path == "a.py"

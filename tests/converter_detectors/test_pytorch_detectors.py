@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from tf2npu.engine.convert_file import convert_source
+from tf2npu.config import Config
+from tf2npu.engine.convert_file import ProjectFacts, convert_file, convert_source, gather_facts
 from tf2npu.findings import Finding
 from tf2npu.rules.pytorch.facts.cuda_libraries import CUDA_LIBRARIES
 
@@ -32,6 +33,7 @@ ROWS = [
      "manual", "set_device"),
     ("NPT402", f"{OS}os.environ['CUDA_VISIBLE_DEVICES'] = args.gpu", "info", "ASCEND_RT_VISIBLE_DEVICES"),
     ("NPT402", f"{OS}n = os.environ.get('CUDA_VISIBLE_DEVICES')", "manual", "ASCEND_RT_VISIBLE_DEVICES"),
+    ("NPT402", f"{OS}os.environ['CUDA_VISIBLE_DEVICES'] = '-1'", "manual", "hides GPUs"),
     ("NPT403", "from torch.backends import cudnn\ncudnn.enabled = False", "info", "no effect"),
     ("NPT403", f"{TORCH}with torch.backends.cudnn.flags(enabled=False):\n    pass", "info", "no effect"),
     ("NPT405", "from torch import optim\no = optim.Adam(p, fused=use_fused)", "info", "NpuFusedAdam"),
@@ -89,6 +91,7 @@ OTHERS = [
     ("NPT505", f"{TORCH}state = torch.load(f)\nnet.load_state_dict(state)\nnet.eval()"),
     ("NPT505", f"{TORCH}with torch.serialization.safe_globals([Net]):\n    net = torch.load(f)\nnet.eval()"),
     ("NPT505", f"{TORCH}net = torch.load(f, **options)\nnet.eval()"),
+    ("NPT506", "device = 'cuda'\nx = loss.data[0]"),
     ("NPT506", f"{TORCH}x = losses.data[1]\ny = table.data[0]"),
     ("NPT506", f"{TORCH}x = loss.data[0]  # tf2npu: ignore[NPT506]"),
 ]  # fmt: skip
@@ -140,3 +143,11 @@ def test_every_library_is_found_by_its_import(module: str) -> None:
     assert [f.level.value for f in said(f"{TORCH}try:\n    import {module}\nexcept ImportError:\n    pass\n", "NPT502")] == [
         "info"
     ]
+
+
+def test_a_package_of_the_project_is_no_library_from_outside() -> None:
+    files = {"apex/__init__.py": "import torch\n", "apex/amp.py": "import torch\nimport apex\n", "train.py": "import apex.amp\n"}
+    data = {path: text.encode() for path, text in files.items()}
+    project = ProjectFacts.merge([gather_facts(path, text) for path, text in data.items()])
+    found = [f for path, text in data.items() for f in convert_file(path, text, Config(), project).findings]
+    assert [f for f in found if f.rule == "NPT502"] == []

@@ -141,8 +141,12 @@ class ScopeReader:
             self._visit(child, scope)
 
     def _bind(self, name: str, kind: str, scope: FlowScope) -> None:
-        target = (scope.owner(name) or scope) if name in scope.globals else scope
-        target.kinds.setdefault(name, []).append(kind)
+        self._owner(name, scope).kinds.setdefault(name, []).append(kind)
+
+    @staticmethod
+    def _owner(name: str, scope: FlowScope) -> FlowScope:
+        """The scope in which a statement of `scope` binds a name."""
+        return (scope.owner(name) or scope) if name in scope.globals else scope
 
     def _open(self, name: str, kind: str, node: ast.AST, outer: FlowScope) -> FlowScope:
         path = f"{outer.path}.{name}" if outer.path else name
@@ -196,7 +200,7 @@ class ScopeReader:
 
     def _imported(self, local: str, target: Target, scope: FlowScope) -> None:
         self._bind(local, "import", scope)
-        scope.imports.setdefault(local, set()).add(target)
+        self._owner(local, scope).imports.setdefault(local, set()).add(target)
 
     def _assign(self, node: ast.Assign, scope: FlowScope) -> None:
         self._visit(node.value, scope)

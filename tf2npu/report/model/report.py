@@ -198,7 +198,8 @@ class Report:
         places = [place for row in self.apis if row.name == _JOINS_GROUP for place in row.places[:1]]
         if not places or self.distributions:
             return ""
-        return f"Distributed training found: torch.distributed ({places[0]}). It stays, over HCCL; `tf2npu run --devices 2` tries it."
+        place = places[0]
+        return f"Distributed training found: torch.distributed ({place}). It stays, over HCCL; `tf2npu run --devices 2` tries it."
 
     @property
     def _not_simulated_line(self) -> str:

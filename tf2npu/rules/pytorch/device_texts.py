@@ -15,6 +15,8 @@ from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.rules.pytorch.facts.reached_names import is_looked_up
 from tf2npu.rules.pytorch.facts.shown_texts import is_shown
 from tf2npu.rules.pytorch.facts.value_flow import kind_of_value
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
 
 _DEVICE = re.compile(r"cuda(?::(?:\d+|\{[^{}]*\}|%[ds])?)?$")
@@ -59,6 +61,8 @@ _NAMES = {"cuda": "npu", "nccl": "hccl"}
         Example.same(f"{BEFORE}d = 'npu' if has_npu() else 'cuda' if ok else 'cpu'\nx.to(d)\n", note="it knows the NPU"),
         Example.same(f"{BEFORE}import cupy\ncupy.zeros(3, device='cuda')\n", note="another library", level="manual"),
         Example.same("device = 'cuda'\n", note="no PyTorch"),
+        Example.same(f"{BEFORE}KINDS = ['cpu', 'cuda', 'npu']\ndevice = KINDS[1]\n", note="among others", level="manual"),
+        Example.same(f"{BEFORE}d = 'cuda'\nif d == 'npu':\n    x.to(d)\n", note="the NPU is a choice here", level="manual"),
     ),
 )  # fmt: skip
 def device_text(site: Site) -> None:
@@ -68,12 +72,28 @@ def device_text(site: Site) -> None:
         return
     kind, is_exact = found
     if kind_of_value(site.script, site.node, site.scope) == kind:
-        return _rename(site)
+        return _rename(site) if kind not in _named_for_npu(site.script) else _report_both(site)
     if is_exact and not is_shown(site.script, site.node) and not is_looked_up(site.script, site.node, site.scope):
         site.manual(
             "This text may name a device of CUDA: write npu, or hccl for nccl, where it reaches PyTorch, and nothing else."
         )
     return None
+
+
+def _report_both(site: Site) -> None:
+    site.manual(
+        "The file names the NPU in another text, so that this one may be a choice of its own: write npu, or hccl for nccl, where "
+        "it is none."
+    )
+
+
+@fact
+def _named_for_npu(script: Script) -> frozenset[str]:
+    """The kinds of values that a file names by the NPU's own texts, before anything is converted."""
+    values = (node.evaluated_value for node in script.walked.strings if isinstance(node, cst.SimpleString))
+    texts = [value for value in values if isinstance(value, str)]
+    kinds = ((DEVICE, re.compile(r"npu(:\d+)?$")), (BACKEND, re.compile(r".*\bhccl$")))
+    return frozenset(kind for kind, named in kinds if any(map(named.match, texts)))
 
 
 def _named(site: Site) -> tuple[str, bool] | None:

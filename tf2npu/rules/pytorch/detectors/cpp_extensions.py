@@ -18,6 +18,7 @@ _CUDA_FILE = re.compile(r"\.cuh?\b|\bcuda_sources\b")
     id="NPT501",
     title="Extensions in CUDA",
     matches=(f"{_MODULE}.CUDAExtension",),
+    once=True,
     why="nvcc compiles kernels for GPUs, which no NPU runs.",
     done_when="The extension is built by torch_npu.utils.cpp_extension.NpuExtension, or no file imports it.",
     source="Ascend/pytorch torch_npu/utils/cpp_extension.py and docs/zh/developer_notes/custom_operator_adaptation",

@@ -40,8 +40,8 @@ def cuda_library(site: Site) -> None:
     if not reaches_torch(site.script) or knows_npu(site.script, site.node):
         return
     modules = imported_modules(site.node)
-    if any(site.script.project.defines(site.script.path, 0, module) for module in modules):
-        return
+    if any(site.script.project.find_module(site.script.path, 0, root_of(module)) for module in modules):
+        return  # a package of the project itself
     names = {library_of(module) for module in modules} - {""}
     for name in sorted(name for name in names if not any(other.startswith(f"{name}.") for other in names)):
         _report(site, name)

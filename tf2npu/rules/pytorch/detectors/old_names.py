@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
+from tf2npu.rules.pytorch.facts.file_kinds import reaches_torch
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import first_key, root_name
 
@@ -57,7 +58,7 @@ def volatile(call: Call) -> None:
 def indexed_number(site: Site) -> None:
     """Reports numbers that are read by an index of 0."""
     script = site.script
-    for node, _ in script.walked.references:
+    for node, _ in script.walked.references if reaches_torch(script) else ():
         item: Any = script.walked.parents.get(id(node))
         if not isinstance(node, cst.Attribute) or node.attr.value != "data" or not _SCALAR.search(script.tree.source(node.value)):
             continue

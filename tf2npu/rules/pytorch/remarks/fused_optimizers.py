@@ -16,6 +16,7 @@ _OPTIMIZERS = ("Adadelta", "Adam", "AdamW", "RMSprop", "SGD")
     id="NPT405",
     title="Fused optimizers",
     matches=tuple(f"torch.optim.{name}" for name in _OPTIMIZERS),
+    once=True,
     why="fused=True asks for kernels of CUDA; torch_npu has optimizers of its own that join parameters.",
     done_when="The script runs on a card with torch_npu, or does not call torch.compile.",
     source="torch_npu.optim of Ascend/pytorch (NpuFusedAdam and its likes), whose conditions are in their API pages",

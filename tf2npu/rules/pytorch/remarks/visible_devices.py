@@ -43,7 +43,7 @@ def visible_devices_by_call(call: Call) -> None:
     matches=("os.environ",),
     examples=(
         Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = '1'\n", level="info"),
-        Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = ''\n", note="hides them", level="info"),
+        Example.same(f"{_HEAD}os.environ['CUDA_VISIBLE_DEVICES'] = ''\n", note="hides them", level="manual"),
         Example.same(
             f"{_HEAD}ids = os.environ['CUDA_VISIBLE_DEVICES'].split(',')\n",
             note="read",
@@ -82,7 +82,10 @@ def _report_setting(site: Site, name: str, value: Any) -> None:
     if name != _CUDA or not reaches_torch(site.script) or knows_npu(site.script, site.node):
         return
     if text_of(value, site.scope) in ("", "-1"):
-        site.info("This hides GPUs, as for a run on the CPU. It hides no NPU: torch.npu.is_available() stays True.")
+        site.manual(
+            f"This hides GPUs, as for a run on the CPU, and no NPU: torch.npu.is_available() stays True. Set {_NPU} to an empty "
+            "text beside it."
+        )
     else:
         site.info(f"This chooses GPUs and has no effect on NPUs: {_NPU} chooses those, set before the program starts.")
 
