@@ -21,8 +21,8 @@ BUILT_ON_TENSORFLOW = {
 
 BUILT_ON_PYTORCH = frozenset(
     ("accelerate", "clip", "detectron2", "diffusers", "fairseq", "fastai", "ignite", "kornia", "lightning", "mmcv", "mmengine",
-     "monai", "open_clip", "peft", "pytorch_lightning", "sentence_transformers", "timm", "torch_geometric", "torch_npu", "torchaudio",
-     "torchtext", "torchvision", "transformers", "trl", "ultralytics", "whisper")
+     "monai", "open_clip", "peft", "pytorch_lightning", "sentence_transformers", "timm", "torch_geometric", "torch_npu",
+     "torchaudio", "torchtext", "torchvision", "transformers", "trl", "ultralytics", "whisper")
 )  # fmt: skip
 """Top-level modules of packages that import PyTorch by themselves."""
 
