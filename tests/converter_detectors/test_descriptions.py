@@ -19,6 +19,9 @@ WRITTEN = [pytest.param(rule, example, id=rule.id) for rule in all_rules() for e
 # What the converter says about files and comments: there is no code to write in their place.
 ABOUT_FILES = ("NPU900", "NPU901", "NPU902", "NPU903", "NPU904", "NPU905")
 
+NOT_VERIFIED = "NPT905"
+"""The rule about operators of which nobody knows whether a chip takes them: there may be nothing to write."""
+
 
 def says_what_and_why_and_where_it_is_written(rule: Rule) -> None:
     assert rule.what.endswith(".") and rule.why.endswith(".")
@@ -26,11 +29,12 @@ def says_what_and_why_and_where_it_is_written(rule: Rule) -> None:
 
 
 def shows_code_before_and_after(rule: Rule) -> None:
-    assert rule.id in ABOUT_FILES or (rule.before and rule.after and rule.before != rule.after)
+    assert rule.id in (*ABOUT_FILES, NOT_VERIFIED) or (rule.before and rule.after and rule.before != rule.after)
 
 
 def shows_two_examples_of_what_stays(rule: Rule) -> None:
-    assert len({(e.before, e.config) for e in rule.examples if e.before == e.after}) >= 2
+    n_wanted = 1 if rule.id.startswith(OF_RUNS) else 2  # no conversion reports them, so that any code stays
+    assert len({(e.before, e.config) for e in rule.examples if e.before == e.after}) >= n_wanted
 
 
 PROMISES = (
