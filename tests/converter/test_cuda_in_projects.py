@@ -55,7 +55,7 @@ NOTHING = (
     "import torch\nfrom numba import cuda\n@cuda.jit\ndef f(x):\n    return cuda.grid(1)\n",
     "import torch\nfrom . import cuda\ncuda.amp.autocast()\n",
     "import torch\nclass Net:\n    cuda = True\n    def go(self):\n        return self.cuda\n",
-    "import torch\nfrom torch.profiler import ProfilerActivity, profile\nwith profile(activities=[ProfilerActivity.CPU]) as p:\n    pass\n",
+    "import torch\nfrom torch.profiler import ProfilerActivity, profile\nkinds = [ProfilerActivity.CPU]\n",
 )
 
 

@@ -1,4 +1,4 @@
-"""What is said of PyTorch scripts beside edits: several devices, settings of CUDA, libraries, float64, waits, old files."""
+"""Findings on PyTorch scripts beside edits: several devices, settings, libraries, float64, waits in steps, old files."""
 
 from __future__ import annotations
 

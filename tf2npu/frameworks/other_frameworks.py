@@ -20,8 +20,9 @@ BUILT_ON_TENSORFLOW = {
 """Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
 
 BUILT_ON_PYTORCH = frozenset(
-    ("accelerate", "diffusers", "fairseq", "fastai", "ignite", "lightning", "pytorch_lightning", "timm", "torch_geometric",
-     "torch_npu", "torchaudio", "torchtext", "torchvision")
+    ("accelerate", "clip", "detectron2", "diffusers", "fairseq", "fastai", "ignite", "kornia", "lightning", "mmcv", "mmengine",
+     "monai", "open_clip", "peft", "pytorch_lightning", "sentence_transformers", "timm", "torch_geometric", "torch_npu",
+     "torchaudio", "torchtext", "torchvision", "transformers", "trl", "ultralytics", "whisper")
 )  # fmt: skip
 """Top-level modules of packages that import PyTorch by themselves."""
 

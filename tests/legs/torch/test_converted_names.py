@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
+import torch
+
 from tests.legs.torch.cuda_runs import tf2npu_run
+from tests.legs.torch.test_written_advice import is_there
 from tf2npu.engine.convert_file import convert_source
+from tf2npu.rules import rule_parts
+from tf2npu.rules.pytorch.device_numbers import MAKING
 
 SCRIPT = """\
 import torch, torch.cuda
@@ -100,3 +106,26 @@ def test_a_converted_script_runs_with_nothing_switched_over(tmp_path: Path) -> N
 def test_a_second_conversion_of_it_changes_nothing() -> None:
     once = convert_source(SCRIPT).after
     assert convert_source(once).after == once
+
+
+def test_names_that_rules_look_for_are_of_pytorch() -> None:
+    parts = [part for part in rule_parts() if part.id in ("NPT101", "NPT301", "NPT302", "NPT305", "NPT107")]
+    names = {name for part in parts for name in part.matches if name.startswith("torch.") and "()" not in name}
+    names -= {name for name in names if name.startswith(("torch.backends.cuda.cufft_plan_cache", "torch.hub"))}
+    assert len(names) > 150
+    assert [name for name in sorted(names) if not is_there(name)] == []
+
+
+def test_arguments_that_rules_read_stand_where_pytorch_has_them() -> None:
+    forked = list(inspect.signature(torch.random.fork_rng).parameters)
+    assert [forked[position] for position in (0, 1, 4)] == ["devices", "enabled", "device_type"]
+    scaler = inspect.signature(torch.amp.GradScaler).parameters["device"]
+    assert (next(iter(inspect.signature(torch.amp.GradScaler).parameters)), scaler.default) == ("device", "cuda")
+    assert [name for name in MAKING if "device" not in (getattr(torch, name).__doc__ or "")] == []
+
+
+def test_cuda_takes_what_npu_takes() -> None:
+    for owner in (torch.Tensor, torch.nn.Module):
+        assert hasattr(owner, "cuda") and hasattr(owner, "npu")
+    x = torch.ones(2)
+    assert x.npu(0, non_blocking=True).npu(device=1).device == x.npu("npu:1").device == torch.device("npu:1")

@@ -38,7 +38,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a script with all planted limits, which has run into a report."""
     folder = tmp_path_factory.mktemp("planted")
     (folder / "planted.py").write_text(SCRIPT, encoding="utf-8")
-    _tool("scan", "planted.py", "--report", "report", "--format", "html,json,sarif,md", "--lang", "zh", cwd=folder)
+    _tool("scan", "planted.py", "--report", "report", "--format", "html,json,sarif,md", "--lang", "zh", cwd=folder, code=1)
     _tool("run", "--soc", "Ascend910B2", "--report", "report", "planted.py", cwd=folder, code=1)
     return folder
 

@@ -24,7 +24,7 @@ OF_CARDS = {
 }  # fmt: skip
 """Names that the vendor's torch_npu has, and the simulated one does not."""
 OF_BUILDS = ("torch.distributed.ProcessGroupNCCL", "torch.nn.parallel.data_parallel.", "torch.npu.config.")
-"""How names begin that other builds of PyTorch have, that an import alone reaches, and that only a card has."""
+"""Beginnings of names that other builds of PyTorch have, that only an import reaches, or that only a card has."""
 NAME = re.compile(r"(?<![\w./])torch(?:_npu)?(?:\.[A-Za-z_]\w*)+(?![\w./{])")
 
 SCRIPT = """\

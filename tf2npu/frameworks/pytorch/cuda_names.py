@@ -17,8 +17,8 @@ _WRITTEN_IN = {
     "torch.cuda.amp.common": re.compile(r"amp_"),
     "torch.cuda.amp.grad_scaler": re.compile(r"GradScaler"),
     "torch.cuda.graphs": re.compile(r"graph", re.IGNORECASE),
-    "torch.cuda.memory": re.compile(r"memory|mem_|MemPool|cach|alloc", re.IGNORECASE),
-    "torch.cuda.random": re.compile(r"seed|rng_state"),
+    "torch.cuda.memory": re.compile(r"memory_(?!u)|(?:host_|_)memory(?!_u)|mem_|MemPool|cach|alloc|Alloc"),
+    "torch.cuda.random": re.compile(r"seed|rng_state(?!_offset)"),
     "torch.cuda.streams": re.compile(r"(?:Stream|Event)$"),
 }
 """Modules that names of torch.cuda are written in, each with the beginning or a part of such names."""

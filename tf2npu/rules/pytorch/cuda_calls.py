@@ -24,7 +24,7 @@ _WITH_OWN_METHOD = frozenset(
     ("cupy", "dgl", "MinkowskiEngine", "pytorch3d", "spconv", "torch_geometric", "torch_sparse", "torchsparse")
 )
 """Libraries whose objects have a method cuda that is not PyTorch's, so that torch_npu gives them no method npu."""
-_DEVICE = re.compile(r"\d+$|None$|['\"]|f['\"]|.*(?:gpu|cuda|dev|rank|npu|idx|id\b)", re.IGNORECASE | re.DOTALL)
+_DEVICE = re.compile(r"\d+$|None$|['\"]|f['\"]|.*(?:gpu|cuda|dev|rank|(?<!i)npu|idx|id\b)", re.IGNORECASE | re.DOTALL)
 _KEYWORDS = frozenset(("device", "non_blocking", "memory_format"))
 
 

@@ -18,6 +18,7 @@ _OF_OTHER_RULES = re.compile(r"nvtx|[gG]raph|default_generators")
 _LISTED = frozenset(spelled_names())
 _INNER = ("torch._C._cuda", "torch._C._Cuda")
 """Beginnings of names that torch.cuda itself is written with."""
+_BELOW_VERSION = "torch.version.cuda."
 _PLANS = "torch.backends.cuda.cufft_plan_cache"
 _NAMES = (*(name for name in sorted(_LISTED) if not _OF_OTHER_RULES.search(name)), _PLANS, f"{_PLANS}.clear")
 
@@ -74,24 +75,30 @@ def cuda_name(site: Site) -> None:
     ),
 )
 def unlisted_name(site: Site) -> None:
-    """Writes members of classes of torch.cuda for the NPU, and reports names of torch.cuda that no list has."""
+    """Writes members of classes of torch.cuda for the NPU, and reports names of CUDA that no list has."""
     script = site.script
     for node, scope in script.walked.references if "cuda" in script.text.lower() else ():
         name = script.name_of(node, scope) or ""
-        is_inner = name.startswith(_INNER) and "()" not in name
-        is_unlisted = is_inner or (name.startswith("torch.cuda.") and "()" not in name and name not in _LISTED)
+        is_unlisted = "()" not in name and name not in _LISTED and name.startswith(("torch.cuda.", *_INNER, _BELOW_VERSION))
         if not is_unlisted or script.is_switched_off(site.fix.rule, node):
             continue
         here = Site(script, site.fix.rule, node, scope, name)
-        if not is_inner:
-            name_for_npu(here)
-        elif not knows_npu(script, node):
-            here.manual(f"{name} is an interface between PyTorch and CUDA: leave it out, or write what torch.npu has for it.")
+        _look_at(here)
         if here.fix.findings and not site.fix.findings:
             site.fix.site = here.fix.site
         site.fix.changes += here.fix.changes
         site.fix.findings += here.fix.findings
         site.fix.symbols += here.fix.symbols
+
+
+def _look_at(site: Site) -> None:
+    """Write or report one name that is not in the list."""
+    if site.name.startswith("torch.cuda."):
+        name_for_npu(site)
+    elif site.name.startswith(_BELOW_VERSION):
+        cuda_version(site)
+    elif not knows_npu(site.script, site.node):
+        site.manual(f"{site.name} is an interface between PyTorch and CUDA: leave it out, or write what torch.npu has for it.")
 
 
 @part_of(
@@ -106,6 +113,7 @@ def unlisted_name(site: Site) -> None:
             write="import torch\nif torch.npu.is_available():\n    setup()\n",
         ),
         Example.same(BEFORE + "print(torch.version.cuda)\n", note="shown to people", level="info"),
+        Example.same(BEFORE + "major = torch.version.cuda.split('.')[0]\n", note="None has no parts", level="manual"),
         Example.same(BEFORE + "print(torch.version.git_version)\n", note="another version"),
     ),
 )

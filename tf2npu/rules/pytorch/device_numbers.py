@@ -12,7 +12,7 @@ from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.scanner.sites import Call
 
-_MAKING = (
+MAKING = (
     "arange", "as_tensor", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "rand",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "tensor", "tril_indices", "triu_indices", "zeros",
     "zeros_like",
@@ -27,7 +27,7 @@ _KEYWORDS = frozenset(("device", "map_location"))
     id="NPT107",
     title="Whole numbers as devices",
     on=("call", "unknown_method"),
-    matches={"call": (*(f"torch.{name}" for name in _MAKING), *_MOVING, *_TAKING), "unknown_method": ("to", "to_empty")},
+    matches={"call": (*(f"torch.{name}" for name in MAKING), *_MOVING, *_TAKING), "unknown_method": ("to", "to_empty")},
     why="A number by itself is a GPU for releases of PyTorch before 2.5, which end with an error that CUDA is not there.",
     done_when="No number stands alone where PyTorch takes a device, but for npu() and set_device.",
     source="Ascend/pytorch, issue 16; PyTorch 2.5, release notes: a number is a device of the current accelerator",

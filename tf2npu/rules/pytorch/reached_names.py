@@ -16,6 +16,7 @@ from tf2npu.rules.pytorch.facts.shown_texts import is_only_shown
 from tf2npu.scanner.sites import Site
 
 _DOTTED = re.compile(r"torch\.cuda(?:\.\w+)*$")
+_INNER = ("torch._C._cuda", "torch._C._Cuda")
 _TYPE = re.compile(r"torch\.cuda\.(?:sparse\.)?\w*Tensor$")
 
 
@@ -34,6 +35,7 @@ _TYPE = re.compile(r"torch\.cuda\.(?:sparse\.)?\w*Tensor$")
         ),
         Example.same(BEFORE + "cuda = getattr(torch, 'cuda')\n", note="looked up when it runs", level="manual"),
         Example.same(BEFORE + "import importlib\nm = importlib.import_module('torch.cuda')\n", note="a module", level="manual"),
+        Example.same(BEFORE + "ok = hasattr(torch._C, '_cuda_setRNGState')\n", note="an inner name", level="manual"),
         Example.same(BEFORE + "if hasattr(torch.npu, 'empty_cache'):\n    run()\n", note="the NPU's"),
         Example.same(BEFORE + "print('torch.cuda')\n", note="words"),
         Example.same(BEFORE + "if hasattr(args, 'cuda'):\n    run()\n", note="a setting"),
@@ -43,15 +45,16 @@ def reached_name(site: Site) -> None:
     """Reports texts by which names of torch.cuda are looked up."""
     text = site.node.evaluated_value if isinstance(site.node, cst.SimpleString) else None
     if not isinstance(text, str) or knows_npu(site.script, site.node):
-        return
+        return None
     asked = asked_of_torch(site.script, site.node, site.scope)
     is_dotted = bool(_DOTTED.match(text)) and not _TYPE.match(text) and not is_only_shown(site.script, site.node)
+    if asked.startswith(_INNER):
+        return site.manual(f"{asked} is an interface between PyTorch and CUDA: leave it out, or write what torch.npu has for it.")
     answer = npu_name(asked or (text if is_dotted else ""))
     if answer is None:
-        return
+        return None
     if answer.npu and answer.npu.rpartition(".")[2] == text:
-        return  # torch.cuda in front of it becomes torch.npu, which has that name, too
+        return None  # torch.cuda in front of it becomes torch.npu, which has that name, too
     if answer.npu:
-        site.manual(f"A text names {answer.name}: write the text for {answer.npu}.")
-    else:
-        say_missing(site, answer)
+        return site.manual(f"A text names {answer.name}: write the text for {answer.npu}.")
+    return say_missing(site, answer)

@@ -15,12 +15,6 @@ from tf2npu.scanner.names import root_of
 DEVICE, BACKEND = "device", "backend"
 """What a text is: the name of a device, or of a backend of torch.distributed."""
 
-KEYWORDS = {
-    **dict.fromkeys(("device", "map_location", "device_type", "pin_memory_device", "output_device", "device_id"), DEVICE),
-    **dict.fromkeys(("backend", "dist_backend", "distributed_backend", "process_group_backend"), BACKEND),
-}
-"""Names of arguments that take one, whatever is called."""
-
 POSITIONS: dict[tuple[str, int], str] = {
     ("torch.device", 0): DEVICE, ("torch.load", 1): DEVICE, ("torch.jit.load", 1): DEVICE,
     ("torch.set_default_device", 0): DEVICE,
@@ -43,7 +37,7 @@ DEVICE_NAME = re.compile(
     r"(?:^|_|\b)(?:device|devices|dev|accelerator|map_?location|devicetype)(?:_|\b|$)|device$", re.IGNORECASE
 )
 BACKEND_NAME = re.compile(r"backend", re.IGNORECASE)
-"""Names of variables, attributes, keys and options that hold one."""
+"""Names of variables, attributes, keys, options and arguments that hold one: `device_map`, `pin_memory_device`."""
 
 
 def named(name: str) -> str:
@@ -63,7 +57,7 @@ def is_of_torch(name: str | None) -> bool:
 def of_argument(name: str | None, func: cst.BaseExpression, position: int, keyword: str) -> str:
     """The kind of value that an argument of a call takes: by its keyword, by the function, or by the method."""
     if keyword:
-        return KEYWORDS.get(keyword, "") if is_of_torch(name) else ""
+        return named(keyword) if is_of_torch(name) else ""
     if name is not None and (name, position) in POSITIONS:
         return POSITIONS[name, position]
     if name is not None and name.startswith(("torch.cuda.", "torch.npu.")) and position == 0:
