@@ -40,6 +40,7 @@ CHECKOUTS = {
     "pytorch-tutorial": "https://github.com/yunjey/pytorch-tutorial at 0500d3df, of 6 July 2020",
     "PyTorch-GAN": "https://github.com/eriklindernoren/PyTorch-GAN at 36d3c77e, of 6 January 2021",
     "ng-video-lecture": "https://github.com/karpathy/ng-video-lecture at 52201428, of 7 February 2023",
+    "pygcn": "https://github.com/tkipf/pygcn at 1600b5b7, of 25 February 2019",
 }
 _NUMBER = r"(-?\d+\.\d+(?:e[-+]?\d+)?|nan|inf)"
 _LOSS = re.compile(rf"(?i)(?:loss\w*|ppl|psnr|div|elbo)\W*(?:{_NUMBER})")
@@ -53,7 +54,7 @@ class Script(NamedTuple):
 
     folder: below the checkout; it is copied.  file: in it.  lines: with losses, behind which it is ended.  words: on both sides.
     of_cuda: words that ask for CUDA.  of_cpu: words that the CPU needs instead.  plant: makes its data in the copy.
-    images: of the training set.
+    images: of the training set.  below: where in the folder it is started.
     """
 
     checkout: str
@@ -65,6 +66,7 @@ class Script(NamedTuple):
     of_cpu: tuple[str, ...] = ()
     plant: Callable[[Path], None] | None = None
     images: int = 1000
+    below: str = ""
 
 
 class Run(NamedTuple):
@@ -114,6 +116,17 @@ def _plant_characters(folder: Path) -> None:
     target.mkdir(parents=True)
     for name, part in (("train", codes[:90_000]), ("val", codes[-9_000:])):
         part.tofile(target / f"{name}.bin")
+
+
+def _plant_papers(folder: Path) -> None:
+    """Papers of seven classes, a word or none in each of forty places, and which of them cites which."""
+    drawn = np.random.default_rng(5)
+    target = folder / "data" / "cora"
+    target.mkdir(parents=True, exist_ok=True)
+    rows = [[str(paper), *map(str, drawn.integers(0, 2, 40)), f"class{paper % 7}"] for paper in range(1600)]
+    (target / "cora.content").write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    cited = drawn.integers(0, 1600, (4000, 2))
+    (target / "cora.cites").write_text("".join(f"{one}\t{other}\n" for one, other in cited), encoding="utf-8")
 
 
 _WORDS = ("--data", "planted", "--epochs", "1", "--log-interval", "1", "--emsize", "64", "--nhid", "64")
@@ -186,6 +199,7 @@ SCRIPTS = {
     "dcgan of 2021": Script("PyTorch-GAN", "implementations/dcgan", "dcgan.py", 20, _GAN),
     "wgan_gp": Script("PyTorch-GAN", "implementations/wgan_gp", "wgan_gp.py", 20, _GAN, images=2000),
     "bigram": Script("ng-video-lecture", ".", "bigram.py", 3),
+    "graph convolutions": Script("pygcn", ".", "train.py", 20, ("--epochs", "20"), plant=_plant_papers, below="pygcn"),
     **{
         name: Script("PyTorch-GAN", f"implementations/{name}", f"{name}.py", 20, _GAN, images=2000)
         for name in ("cgan", "acgan", "lsgan", "sgan", "infogan", "ebgan", "wgan", "wgan_div", "relativistic_gan")
@@ -232,7 +246,7 @@ def run(script: Script, checkout: Path, scratch: Path, side: str) -> Run:
     words = [*script.words, *(script.of_cpu if side == "cpu" else script.of_cuda)]
     begun, losses, lines, n_found = time.monotonic(), [], [], 0
     with subprocess.Popen(
-        [sys.executable, *start, script.file, *words], cwd=folder, env=_environment(script, folder), text=True,
+        [sys.executable, *start, script.file, *words], cwd=folder / script.below, env=_environment(script, folder), text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     ) as process:  # fmt: skip
         for line in process.stdout or ():

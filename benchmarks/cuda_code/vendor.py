@@ -24,6 +24,9 @@ ARGUMENTS = (
 
 
 _ADAPTER = re.compile(r"\s*import torch[._]npu\b")
+_OUR_ADAPTER = re.compile(r"\s*(?:import|from) torch_npu\b")
+_QUALIFIED = re.compile(r"\btorch_npu\.npu\.amp\.")
+_IMPORTED = "the name is imported from the NPU's module, and its uses stay"
 _NO_NAME = "the file needs no name of torch_npu"
 _NOTHING: dict = {"findings": []}
 
@@ -68,7 +71,7 @@ def places(project: Path, vendor: Path, ours: Path, files: list[dict]) -> list[P
         made = {line for edit in edits(name, before, mine, _NOTHING) for line in _touched(edit)}
         added = [line for line in theirs if _ADAPTER.match(line)]
         if added and not any(_ADAPTER.match(line) for line in before):
-            has_import = any(_ADAPTER.match(line) for line in mine)
+            has_import = any(_OUR_ADAPTER.match(line) for line in mine)
             answer = "made" if has_import else "missing" if made else "argued"
             found.append(Place(Edit(name, 1, [], added, ""), answer, _NO_NAME if answer == "argued" else ""))
         kept = [line for line in theirs if line not in added]
@@ -92,6 +95,8 @@ def _touched(edit: Edit) -> range:
 def _answered(edit: Edit, made: set[int], file: dict) -> Place:
     if edit.before and all(line in made for line in _touched(edit)):
         return Place(edit, "made")
+    if [_QUALIFIED.sub("", line) for line in edit.after] == edit.before and made:
+        return Place(edit, "argued", _IMPORTED)
     for pattern, reason in ARGUMENTS:
         if pattern.search("\n".join(edit.after)):
             return Place(edit, "argued", reason)
