@@ -572,9 +572,18 @@ def test_a_script_that_trains_with_pytorch_and_writes_summaries_with_tensorflow_
     assert "npu_bridge" not in after and "x.npu()" in after
 
 
+def test_a_script_of_pytorch_that_imports_tensorflow_in_a_function_is_pytorch_s_unless_asked() -> None:
+    text = "import torch\ndef export(net):\n    import tensorflow as tf\n    return tf.Session()\n"
+    text += "if __name__ == '__main__':\n    main()\n"
+    found = convert_file("run.py", text.encode(), Config(), project_of({"run.py": text}))
+    assert found.after.decode() == text and "--framework tensorflow" in found.findings[0].message
+    asked = convert_file("run.py", text.encode(), Config(framework="tensorflow"), project_of({"run.py": text}))
+    assert "npu_bridge" in asked.after.decode()
+
+
 @pytest.mark.parametrize("more", ["import model\n", "import tensorflow as tf\n", "def f():\n    import tensorflow\n"])
 def test_a_script_of_tensorflow_may_load_another_framework(more: str) -> None:
-    files = {"tools.py": _OPTIONAL, "model.py": "import tensorflow as tf\n", "run.py": _RUN.format("import torch\n" + more)}
+    files = {"tools.py": _OPTIONAL, "model.py": "import tensorflow as tf\n", "run.py": _RUN.format("import theano\n" + more)}
     assert "import npu_bridge.npu_init" in converted(files)["run.py"]
 
 

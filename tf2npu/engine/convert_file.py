@@ -11,7 +11,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 
-from tf2npu.config import Config
+from tf2npu.config import AUTO, Config
 from tf2npu.engine.dispatch import RuleCalls
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, UnsafePlace, doc_of
 from tf2npu.frameworks.base import Framework
@@ -96,7 +96,8 @@ def _looking_at(path: str, text: str, config: Config, project: ProjectFacts) -> 
         found |= {f.name for f in known() if known().mention(f, data)}
         found |= {name for name, reach in project.reach.items() if path in reach.reached}
         found |= {name for name, part in project.parts.items() if part.takes_in(path)}
-    found -= {name for name, paths in project.without.items() if path in paths}
+    if config.framework == AUTO:
+        found -= {name for name, paths in project.without.items() if path in paths}
     return tuple(f for f in known() if f.name in found and config.converts(f.family))
 
 

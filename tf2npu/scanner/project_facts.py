@@ -279,8 +279,8 @@ class ProjectFacts:
         return others - importers_of(bound, loading) - own
 
     def _doing_without(self, framework: Framework) -> frozenset[str]:
-        """Files that load another framework that is converted, and reach this one only where somebody may do without it, or only
-        through the project while they train with the other.
+        """Files that load another framework that is converted, and reach this one only where somebody may do without it, such as
+        in their functions, or only through the project while they train with the other.
         """
         rivals = known().bound_by - framework.bound_by
         reaching = self.reach[framework.name].reaching
@@ -289,9 +289,8 @@ class ProjectFacts:
             return frozenset()
         loading = {path: self.files_of(path, facts.loads) for path, facts in self.files.items()}
         bound = {path for path, facts in self.files.items() if framework.is_bound_by(facts.loads)}
-        own = {path for path, facts in self.files.items() if framework.is_bound_by(facts.imports)}
         training = {path for path in others if self.files[path].trains}
-        return ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - own
+        return ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - bound
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called does what a script is run for, or is in a file that does."""

@@ -25,8 +25,8 @@ def _adapter_import(script: Script, framework: Framework, kept: list[Fix]) -> Fi
     asked = [symbol for fix in kept for symbol in fix.symbols]
     symbols = [symbol for symbol in asked if symbol[0] != adapter.module]
     is_reaching = script.project.is_reaching(script.path, framework.name)
-    if not (adapter.for_entries or is_reaching):
-        return None  # the script of the framework that imports this file imports the adapter, too
+    if not (adapter.for_entries or _imports(script, framework)):
+        return None  # the file of the project that imports the framework imports the adapter, too
     is_run = adapter.for_entries and script.is_entry and is_reaching
     wants_it = is_run or len(symbols) < len(asked) or adapter.is_wanted(script)
     side_effect = wants_it and script.config.is_enabled(adapter.rule) and bool(adapter.side_effect(script.config))
@@ -41,6 +41,12 @@ def _adapter_import(script: Script, framework: Framework, kept: list[Fix]) -> Fi
     before = script.text[start:end]
     fix.findings.append(Finding(adapter.rule, Level.FIXED, script.span(start, end), adapter.message, "", before))
     return fix
+
+
+def _imports(script: Script, framework: Framework) -> bool:
+    """Whether a file imports a framework itself, not through the project."""
+    facts = script.project.files.get(script.path)
+    return facts is not None and framework.is_bound_by(facts.imports)
 
 
 def _uses_at_top(script: Script, fix: Fix, scope: object) -> list[int]:

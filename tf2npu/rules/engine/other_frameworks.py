@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from tf2npu.config import AUTO
 from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.frameworks.base import Framework
 from tf2npu.frameworks.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
 from tf2npu.frameworks.registry import known
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
@@ -51,12 +53,28 @@ def _left_out(script: Script) -> list[Finding]:
     reached = [f for f in known() if f.rule_ids and script.project.is_reaching(script.path, f.name)]
     titles = {f.family: f.title for f in reversed(reached) if not script.config.converts(f.family)}
     asked = script.config.framework
-    return [
+    return [*_of_functions_alone(script, reached), *(
         Finding(
             _RULE, Level.INFO, Span(1, 1, 1, 1),
             f"What this file does with {title} stays as it is, as --framework {asked} asks. Without that option it is converted.",
         )
         for title in titles.values()
+    )]  # fmt: skip
+
+
+def _of_functions_alone(script: Script, reached: list[Framework]) -> list[Finding]:
+    """What is said of a script of one framework that imports another in its functions."""
+    facts = script.project.files[script.path]
+    own = {f.family: f for f in reached if script.path in script.project.without[f.name] and f.is_bound_by(facts.imports)}
+    if script.config.framework != AUTO:
+        return []
+    return [
+        Finding(
+            _RULE, Level.INFO, Span(1, 1, 1, 1),
+            f"This file loads another framework and imports {f.title} in its functions only: that part stays as it is. "
+            f"`--framework {f.family}` converts it.",
+        )
+        for f in own.values()
     ]  # fmt: skip
 
 

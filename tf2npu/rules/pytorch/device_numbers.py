@@ -57,7 +57,7 @@ def device_number(call: Call) -> None:
             call.replace(arg.value, f'"npu:{arg.value.value}"')
     if call.fix.changes:
         call.need_adapter(ADAPTER_MODULE)
-        call.fixed("A number by itself may be a GPU: the device has its name.")
+        call.fixed("A number by itself may be a GPU: the device, or map_location, has its name.")
 
 
 def _takes_device(call: Call, position: int) -> bool:

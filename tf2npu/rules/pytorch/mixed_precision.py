@@ -40,7 +40,7 @@ def scaler(call: Call) -> None:
         return call.manual('Pass device="npu" where the scaler names no device: it is else one for CUDA.')
     call.add_keyword('device="npu"')
     call.need_adapter(ADAPTER_MODULE)
-    return call.fixed("The scaler is one for the NPU.")
+    return call.fixed("The scaler is one for the NPU, as device says.")
 
 
 @part_of(

@@ -56,4 +56,4 @@ def forked_states(call: Call) -> None:
         return call.manual('Pass device_type="npu": the states that are kept are else those of CUDA.')
     call.add_keyword('device_type="npu"')
     call.need_adapter(ADAPTER_MODULE)
-    return call.fixed("The states that are kept are those of the NPU.")
+    return call.fixed("The states that are kept are those of the NPU, as device_type says.")

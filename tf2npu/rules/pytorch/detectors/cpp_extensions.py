@@ -62,7 +62,7 @@ def cuda_extension(call: Call) -> None:
 def cuda_home(site: Site) -> None:
     """Reports questions for the folder of CUDA's compiler."""
     if not knows_npu(site.script, site.node):
-        site.manual("It is None on an NPU host, which has no nvcc: torch.npu.is_available() asks for an NPU.")
+        site.manual("It is None on an NPU host, which has no nvcc: ask torch.npu.is_available() for an NPU.")
 
 
 @part_of(

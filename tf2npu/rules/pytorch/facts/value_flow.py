@@ -20,7 +20,8 @@ _DEEPEST = 12
 """The most steps from a text to the place that takes it; in real scripts there are up to five."""
 _LOOK_UPS = frozenset(("get", "getattr", "getenv", "pop", "setdefault"))
 """Functions that give their last argument where there is nothing else."""
-_TEXT_TESTS = frozenset(("startswith", "endswith", "find", "count", "index"))
+_ABOUT_OWNER = frozenset(("startswith", "endswith", "find", "count", "index", "append", "add"))
+"""Methods whose argument is compared with their object, or becomes a member of it."""
 
 
 def kind_of_value(script: Script, node: cst.CSTNode, scope: Scope) -> str:
@@ -50,7 +51,10 @@ class _Flow:
             if getattr(parent, "test", None) is not node:
                 yield self.kind(parent, scope)
         elif isinstance(parent, cst.BinaryOperation):
-            if parent.left is node and isinstance(parent.operator, (cst.Add, cst.Modulo)):
+            is_sum = isinstance(parent.operator, cst.Add)
+            if (parent.left is node and isinstance(parent.operator, cst.Modulo)) or (
+                is_sum and (parent.left is node or _is_collection(node))
+            ):
                 yield self.kind(parent, scope)
         elif isinstance(parent, cst.Attribute):
             yield from self._of_method(parent, scope)
@@ -96,7 +100,7 @@ class _Flow:
         if last in _LOOK_UPS and position > 0:
             yield named(_text(call.args[position - 1].value))
             yield self.kind(call, scope)
-        elif last in _TEXT_TESTS and position == 0 and isinstance(call.func, cst.Attribute):
+        elif last in _ABOUT_OWNER and position == 0 and isinstance(call.func, cst.Attribute):
             yield self.holds(call.func.value, scope)
         elif last in ("str", "cast") and position == len(call.args) - 1:
             yield self.kind(call, scope)
@@ -241,6 +245,11 @@ def _attributes(script: Script) -> dict[str, list[tuple[cst.Attribute, Scope]]]:
         if isinstance(node, cst.Attribute):
             found.setdefault(node.attr.value, []).append((node, scope))
     return found
+
+
+def _is_collection(node: Any) -> bool:
+    """Whether an expression is a list or a tuple that is written out, also one of a choice."""
+    return isinstance(node.body if isinstance(node, cst.IfExp) else node, (cst.List, cst.Tuple))
 
 
 def _text(node: Any) -> str:

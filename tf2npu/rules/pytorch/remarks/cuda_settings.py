@@ -68,6 +68,7 @@ def read_cuda_setting(site: Site) -> None:
 @part_of(
     cuda_setting,
     matches=(
+        "torch.backends.cudnn.is_available", "torch.backends.cudnn.version",
         "torch.backends.cudnn.flags", "torch.backends.cudnn.set_flags", "torch.backends.cuda.sdp_kernel",
         *(f"torch.backends.cuda.enable_{name}_sdp" for name in _ATTENTION),
         "torch.backends.cuda.preferred_linalg_library", "torch.backends.cuda.preferred_blas_library",
