@@ -57,7 +57,8 @@ def test_lines_of_the_output_are_laid_beside_those_of_the_source() -> None:
     assert 2 in found[3]
 
 
-def test_a_name_that_is_left_and_not_told_is_unsaid(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rule", "edited"), [("NPT105", ["b.py"]), ("NPU100", [])])
+def test_a_name_that_is_left_and_not_told_is_unsaid(tmp_path: Path, rule: str, edited: list[str]) -> None:
     for folder in ("source", "out"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.py").write_text("import torch\nx.cuda()\ny.cuda()\n", encoding="utf-8")
@@ -65,11 +66,11 @@ def test_a_name_that_is_left_and_not_told_is_unsaid(tmp_path: Path) -> None:
     told = {"rule": "NPT104", "level": "manual", "line": 2, "end_line": 2}
     files = [
         {"path": "a.py", "status": "unchanged", "findings": [told]},
-        {"path": "b.py", "status": "converted", "findings": []},
+        {"path": "b.py", "status": "converted", "findings": [{"rule": rule, "level": "fixed", "line": 1, "end_line": 1}]},
     ]
     looked = look_at("project", tmp_path / "source", tmp_path / "out", files)
     assert looked.unsaid == ["a.py:3 method y.cuda"]
-    assert looked.without_torch == ["b.py"]
+    assert looked.without_torch == edited
 
 
 def test_changes_of_the_vendor_have_answers(tmp_path: Path) -> None:
