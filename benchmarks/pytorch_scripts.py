@@ -79,7 +79,7 @@ class Run(NamedTuple):
 
     @property
     def operators(self) -> int:
-        """How many operators the device ran, of a run that came to its end or was interrupted."""
+        """The number of operators that the device ran, of a run that came to its end or was interrupted."""
         return sum(map(int, _OPERATORS.findall(self.log)))
 
 
@@ -227,7 +227,7 @@ def _environment(script: Script, folder: Path) -> dict[str, str]:
 
 
 def _converted(folder: Path) -> Path:
-    """What the converter makes of a folder, beside it; scripts are run even where something is left for a person."""
+    """The folder that the converter makes, beside the original; scripts are run even where something is left for a person."""
     out = folder.with_name("converted")
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "tf2npu", "convert", str(folder), str(out), "-q", "--no-cache", "--jobs", "1"]

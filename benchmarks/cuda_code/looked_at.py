@@ -1,4 +1,4 @@
-"""What came of the conversion of a folder: its edits, and the names of CUDA that are left and that no finding tells."""
+"""The outcome of the conversion of a folder: its edits, and the names of CUDA that are left and that no finding tells."""
 
 from __future__ import annotations
 

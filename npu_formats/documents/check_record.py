@@ -40,7 +40,13 @@ ModeName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{0,60}\Z")]
 FileName = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,60}(\.[A-Za-z0-9]{1,10})\Z")]
 """A name of a file that leads out of no folder."""
 Cause = Literal["", "conversion", "kernel", "folding", "fusion", "precision", "overflow", "randomness"]
-What = Literal["overflow", "nan", "absorbed", "underflow", "own", "amplifies", "data"]
+What = Literal[
+    "overflow", "nan", "absorbed", "underflow", "own", "amplifies", "data",
+    "parameters", "start", "mode", "forward", "gradient", "setting", "update", "host",
+]  # fmt: skip
+"""The kind of a difference. Those of the second line are of PyTorch: other parameters are trained, one begins with other values,
+a module is in another mode; the loss, a gradient, a setting of the optimizer or an update is another; nothing is on a device."""
+Framework = Literal["TensorFlow", "PyTorch"]
 RunName = Literal["A", "A'", "B", "C", "D", "E", "F"]
 
 
@@ -60,6 +66,7 @@ class FirstDifference(Struct, frozen=True):
     error: distance from the original's result.  own_error: distance from what TensorFlow makes of the same inputs.
     input_error: distance of the inputs from the original's.  largest: magnitude of the results as they ought to be.
     limit: the magnitude that they are cut at instead, infinite where they overflow.  cosine: of the inputs and the original's.
+    original, here: a setting in the original and in this run.
     """
 
     node: str
@@ -75,6 +82,8 @@ class FirstDifference(Struct, frozen=True):
     largest: Figure | None = None
     limit: Figure | None = None
     cosine: Figure | None = None
+    original: str = ""
+    here: str = ""
 
 
 class LeastChange(Struct, frozen=True):
@@ -153,7 +162,8 @@ class Record(Struct, frozen=True, kw_only=True):
 
     loss: name of the loss's tensor, "" where none was found.  self_distance: of TensorFlow's losses from its own with other
     threads and kernels.  stopped: why a check that is not complete is not.  nodes: in the order of execution.
-    unmatched: tensors of the migrated graph that the original has none for.
+    unmatched: tensors of the migrated graph that the original has none for.  framework: of the script; for PyTorch a node is a
+    parameter, and an own error that of its gradient.
     """
 
     format: Literal[1]
@@ -169,6 +179,7 @@ class Record(Struct, frozen=True, kw_only=True):
     stopped: str = ""
     nodes: Annotated[list[Node], Meta(max_length=1_000_000)] = []
     unmatched: Count = 0
+    framework: Framework = "TensorFlow"
 
 
 def record_in(path: Path) -> Record:
@@ -185,7 +196,7 @@ def record_in(path: Path) -> Record:
 def read_record(document: object) -> Record:
     """The record in a parsed JSON document.  Raises: ValueError, which says at which place what is wrong."""
     try:
-        record = msgspec.convert(document, Record, dec_hook=_figure)
+        record = msgspec.convert(document, Record, dec_hook=figure)
     except msgspec.ValidationError as error:
         reason, at, where = str(error).rpartition(" - at ")
         raise ValueError(f"it is no record of a check: {reason[:_MOST_OF_A_REASON]}{at}{where[:_MOST_OF_A_REASON]}") from None
@@ -195,7 +206,8 @@ def read_record(document: object) -> Record:
     return record
 
 
-def _figure(kind: type, value: Any) -> Figure:
+def figure(kind: type, value: Any) -> Figure:
+    """The number of a parsed document, for msgspec's dec_hook.  Raises: TypeError, ValueError."""
     if kind is not Figure:
         raise TypeError(f"a record has no {kind.__name__}")
     if isinstance(value, str) and value in _TEXTS:

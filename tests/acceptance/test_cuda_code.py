@@ -1,4 +1,4 @@
-"""What looks at conversions of PyTorch code sees what is left, what is edited and what the vendor's converter does otherwise."""
+"""The look at conversions of PyTorch code sees what is left, what is edited and what the vendor's converter does otherwise."""
 
 from __future__ import annotations
 

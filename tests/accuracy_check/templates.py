@@ -20,7 +20,15 @@ PACKAGE = Path(page.__file__).parent
 CATALOGUE = PACKAGE / "locale" / "zh.json"
 SHARED = PACKAGE.parent / "prediction" / "htmlfiles" / "base.html"
 _CALL = re.compile(r'\bt\(\s*"((?:[^"\\]|\\.)*)"')
-_TABLES = (sentences.MODES, sentences.CAUSES, sentences.ADVICE, sentences.CHANGES, page.RUN_TEXTS)
+_TABLES = (
+    sentences.MODES,
+    sentences.CAUSES,
+    sentences.ADVICE,
+    sentences.ADVICE_PYTORCH,
+    sentences.CHANGES,
+    page.RUN_TEXTS,
+    page.PYTORCH_TEXTS,
+)
 
 
 def templates() -> set[str]:

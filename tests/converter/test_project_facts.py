@@ -566,6 +566,12 @@ def test_a_script_for_another_framework_that_can_do_without_tensorflow_stays(too
     assert [path for path in files if after[path] != files[path]] == ["run.py"]
 
 
+def test_a_script_that_trains_with_pytorch_and_writes_summaries_with_tensorflow_is_pytorch_s() -> None:
+    train = "import torch\nfrom logger import Logger\nfor x in data:\n    loss = net(x.cuda())\n    loss.backward()\n"
+    after = converted({"logger.py": "import tensorflow as tf\nclass Logger:\n    pass\n", "train.py": train})["train.py"]
+    assert "npu_bridge" not in after and "x.npu()" in after
+
+
 @pytest.mark.parametrize("more", ["import model\n", "import tensorflow as tf\n", "def f():\n    import tensorflow\n"])
 def test_a_script_of_tensorflow_may_load_another_framework(more: str) -> None:
     files = {"tools.py": _OPTIONAL, "model.py": "import tensorflow as tf\n", "run.py": _RUN.format("import torch\n" + more)}

@@ -109,7 +109,7 @@ def _said(record: Record, run: Run, t: Texts) -> str:
         return sentences.verdict(record, run, t)
     if record.self_distance is None:
         return ""
-    return t("(TensorFlow against itself: {})", share_text(record.self_distance))
+    return t("({} against itself: {})", record.framework, share_text(record.self_distance))
 
 
 class _Losses:
@@ -137,7 +137,7 @@ def _details(record: Record, run: Run, files: Sequence[str], t: Texts) -> Iterat
     if verdict_of(run) != DIFFERS:
         return
     if run.first is not None:
-        yield _detail(t("first node"), _node(run.first, t))
+        yield _detail(t("first node") if run.first.what in sentences.OF_NODES else t("first"), _node(run.first, t))
         yield _detail(t("what"), _what(run.first, run, t))
     if run.least_change is not None and names_causes(record):
         yield _detail(t("least change"), _change(run.least_change, files, t))

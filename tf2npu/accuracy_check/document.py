@@ -16,12 +16,22 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from npu_formats.documents.check_record import Count, Failure, FirstDifference, LineNumber, Randomness, Record, Run
+from npu_formats.documents.check_record import (
+    Count,
+    Failure,
+    FirstDifference,
+    Framework,
+    LineNumber,
+    Randomness,
+    Record,
+    Run,
+    What,
+)
 from tf2npu.accuracy_check import verdicts
 from tf2npu.accuracy_check.change_files import names_by_label
 from tf2npu.accuracy_check.verdicts import ExitCode, Verdict
 
-VERSION = "1.0"
+VERSION = "1.1"
 SCHEMA_FILE = Path(__file__).parent / "check.schema.json"
 
 Number = float | Literal["NaN", "Infinity", "-Infinity"] | None
@@ -34,6 +44,7 @@ class Difference(Struct, frozen=True):
     node: its name in the user's graph.  file, line: of the original; "" and 0 where they are not known.
     error: distance of its result from the original's.  own_error: distance from what TensorFlow makes of the same inputs.
     input_error: distance of its inputs from the original's.  what: what is off; "" for a source of randomness.
+    original, here: a setting in the original and in this run.  For PyTorch, node is a parameter, a module or a setting.
     """
 
     node: str
@@ -45,7 +56,9 @@ class Difference(Struct, frozen=True):
     error: Number
     own_error: Number
     input_error: Number
-    what: Literal["", "overflow", "nan", "absorbed", "underflow", "own", "amplifies", "data"]
+    what: Literal[""] | What
+    original: str = ""
+    here: str = ""
 
 
 class ModeEntry(Struct, frozen=True):
@@ -96,6 +109,7 @@ class Document(Struct, frozen=True):
 
     loss: name of the loss's tensor.  self_distance: of TensorFlow's losses from its own with other threads and kernels.
     stopped: why a check that is not complete is not.  unmatched: tensors that the original has none for.
+    framework: of the script; for PyTorch, nodes are its parameters.
     """
 
     version: str
@@ -111,6 +125,7 @@ class Document(Struct, frozen=True):
     modes: list[ModeEntry]
     runs: list[RunEntry]
     unmatched: Count
+    framework: Framework
 
 
 def document(record: Record) -> Document:
@@ -120,6 +135,7 @@ def document(record: Record) -> Document:
         VERSION, record.script, record.soc, record.steps, record.loss, number(record.self_distance),
         verdicts.exit_code(record), record.is_complete, record.stopped, list(record.randomness),
         [_mode(record, mode, files) for mode in verdicts.modes(record)], [_run(run) for run in record.runs], record.unmatched,
+        record.framework,
     )  # fmt: skip
 
 
@@ -187,5 +203,5 @@ def _first(record: Record, run: Run, verdict: str) -> Difference | None:
 def _difference(first: FirstDifference) -> Difference:
     return Difference(
         first.node, first.op, first.dtype, first.file, first.line, first.step,
-        number(first.error), number(first.own_error), number(first.input_error), first.what,
+        number(first.error), number(first.own_error), number(first.input_error), first.what, first.original, first.here,
     )  # fmt: skip

@@ -40,6 +40,12 @@ RUN_TEXTS = {
     "D": "with fusion and folding", "E": "in a precision mode: low precision", "F": "with the chip's overflow mode: saturation",
 }  # fmt: skip
 """Description of each run: how it differs from the one before it."""
+PYTORCH_TEXTS = {
+    "A": "the original on PyTorch's CPU", "A'": "the original again, in the same way",
+    "B": "the migrated script on PyTorch's CPU: what the conversion changed",
+    "C": "on the device: kernels, and 16 bits where the script asks for them",
+}  # fmt: skip
+"""The same for a script of PyTorch."""
 SCRIPT_TEXTS = ("{} of {} nodes", "no node fits", "Sort by {}", "row {}: {}", "{}: {}")
 """Texts that the page's script writes, as templates of the catalogue."""
 
@@ -51,7 +57,8 @@ def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = No
     heads = _heads(record, t)
     data = {**node_table.columns(record), "heads": heads, "words": {text: t(text) for text in SCRIPT_TEXTS}}
     return _environment(t).get_template("check.html").render(
-        record=record, title=title(record, t), blocks=[_block(record, run, links, t) for run in wrong],
+        record=record, is_pytorch=record.framework == "PyTorch", title=title(record, t),
+        blocks=[_block(record, run, links, t) for run in wrong],
         rows=[_row(record, run, links, t) for run in record.runs], picture=picture(record.runs), steps=_steps(record),
         has_more_steps=max(len(run.loss) for run in record.runs) > _MOST_STEPS, stopped=sentences.stopped(record, t),
         has_cause=verdicts.names_causes(record), heads=heads, static=node_table.static_rows(record), data=as_data(data),
@@ -74,7 +81,7 @@ def title(record: Record, t: Texts) -> str:
 
 def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
     """The values that the page shows of a run that does not agree."""
-    first, cause = run.first, verdicts.cause_of(record, run)
+    first = run.first
     change = run.least_change if verdicts.names_causes(record) else None
     return {
         "run": run, "name": sentences.label([run], t), "verdict": sentences.verdict(record, run, t), "first": first,
@@ -82,7 +89,7 @@ def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict
         "place": sentences.place(first.file, first.line) if first else "",
         "what": [sentences.what(first, t), *sentences.inputs(first, run, t)[:1]] if first else [],
         "errors": [share_text(value) for value in (first.error, first.own_error, first.input_error)] if first else [],
-        "advice": t(sentences.ADVICE[cause]) if cause else "",
+        "advice": sentences.advice(record, run, t),
         "change": sentences.change_head(change, ", ".join(change.names), t) if change else "",
         "result": sentences.change_result(change, t) if change else "", "no_change": sentences.no_change(record, run, t),
         "files": names_by_label(record).get(run.label, []), "comparison": links.get(run.label, ""),
@@ -95,9 +102,10 @@ def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict
 def _row(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
     """A run as a row of the table."""
     kind = verdicts.verdict_of(run)
+    about = PYTORCH_TEXTS if record.framework == "PyTorch" else RUN_TEXTS
     is_yardstick = run.run == "A" and run.failure is None
     return {
-        "name": sentences.label([run], t), "about": t(RUN_TEXTS[run.run]), "kind": kind.replace(" ", "-"),
+        "name": sentences.label([run], t), "about": t(about[run.run]), "kind": kind.replace(" ", "-"),
         "loss": loss_text(run.loss[-1]) if run.loss else "-",
         "figures": [share_text(value) for value in (run.loss_error, run.update_error, run.tolerance)],
         "verdict": "" if is_yardstick else sentences.verdict(record, run, t), "first": run.first,

@@ -35,6 +35,14 @@ ADVICE = {
     "check again.",
 }  # fmt: skip
 """Advice by cause of a difference."""
+ADVICE_PYTORCH = {
+    "kernel": "An operator of the simulated device computes something else than PyTorch's on the CPU. Report it with the script.",
+    "precision": "16 bits are too few for these results, or the device takes other operators into them than the CPU. Compare "
+    "without torch.autocast, and keep in float32 what differs only with it.",
+}  # fmt: skip
+"""Advice for scripts of PyTorch, where it is another."""
+OF_NODES = ("overflow", "nan", "absorbed", "underflow", "own", "amplifies", "data")
+"""Kinds of a difference that begins in a node of a graph; the others begin in a step of PyTorch."""
 CHANGES = {
     "nodes": "{} in float32", "types": "operators {} in float32", "passes": "without {}", "rules": "without what {} changes",
 }  # fmt: skip
@@ -67,9 +75,24 @@ def verdict(record: Record, run: Run, t: Texts) -> str:
     if kind == FAILED:
         return t("failed: {}", run.failure.type if run.failure else "")
     if kind == AGREES:
-        return t("agrees, {} of {} nodes", run.agreeing, run.compared) if run.compared else t("agrees")
+        return _agrees(record, run, t)
     cause = cause_of(record, run)
     return t("{}: {}", _off(run, t), t(CAUSES[cause])) if cause in CAUSES else _off(run, t)
+
+
+def _agrees(record: Record, run: Run, t: Texts) -> str:
+    if not run.compared:
+        return t("agrees")
+    if record.framework == "PyTorch":
+        return t("agrees, {} of {} parameters", run.agreeing, run.compared)
+    return t("agrees, {} of {} nodes", run.agreeing, run.compared)
+
+
+def advice(record: Record, run: Run, t: Texts) -> str:
+    """The advice on a run's difference; "" where no cause is known."""
+    cause = cause_of(record, run)
+    table = {**ADVICE, **ADVICE_PYTORCH} if record.framework == "PyTorch" else ADVICE
+    return t(table[cause]) if cause else ""
 
 
 def _off(run: Run, t: Texts) -> str:
@@ -97,6 +120,8 @@ def operator(op: str, dtype: str = "") -> str:
 
 def what(first: FirstDifference, t: Texts) -> str:
     """The sentence on the kind of a difference."""
+    if first.what not in OF_NODES:
+        return t("step {}: {}", first.step, _of_step(first, t))
     dtype = _short(first.dtype) or t("16 bits")
     return {
         "overflow": lambda: _overflow(first, dtype, t),
@@ -109,6 +134,24 @@ def what(first: FirstDifference, t: Texts) -> str:
         ),
         "data": lambda: t("the script feeds other data than the original"),
     }[first.what]()
+
+
+def _of_step(first: FirstDifference, t: Texts) -> str:
+    """The sentence on a difference of a step of PyTorch."""
+    apart = share_text(first.error)
+    return {
+        "parameters": lambda: (
+            t("the original trains it, and this run does not") if first.original
+            else t("this run trains it, and the original does not")
+        ),
+        "start": lambda: t("begins with other values than in the original: {} off", apart),
+        "mode": lambda: t("is in {} in the original, and in {} here", first.original, first.here),
+        "forward": lambda: t("the loss is {} off, though all parameters are the same", apart),
+        "gradient": lambda: t("its gradient is {} off, though the loss agrees", apart),
+        "setting": lambda: t("is {} in the original, and {} here", first.original, first.here),
+        "update": lambda: t("its update is {} off, though its gradient agrees", apart),
+        "host": lambda: t("is trained on the CPU, as all others are: nothing is moved to the device"),
+    }[first.what]()  # fmt: skip
 
 
 def _overflow(first: FirstDifference, dtype: str, t: Texts) -> str:
@@ -128,7 +171,7 @@ def _short(dtype: str) -> str:
 
 def inputs(first: FirstDifference, run: Run, t: Texts) -> list[str]:
     """The sentences on the inputs, the longest first; empty where nothing is known of them, or `what` has said it."""
-    if first.what in ("amplifies", "data") or (first.input_error is None and first.cosine is None):
+    if first.what in ("amplifies", "data") or first.what not in OF_NODES or (first.input_error is None and first.cosine is None):
         return []
     if first.input_error is not None and not first.input_error <= (run.tolerance or 0.0):
         return [t("inputs are {} off", share_text(first.input_error))]

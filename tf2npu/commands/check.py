@@ -17,13 +17,15 @@ from npu_formats.escape import visible
 from npu_formats.files.directory import Directory
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import table
-from npu_formats.whole_number import whole_number
 from tf2npu.accuracy_check import as_text, document, output
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
-from tf2npu.launch.bisect_rules import least_rules
+from tf2npu.launch.bisect_rules import change_of_rules
+from tf2npu.launch.check_places import localize
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
-from tf2npu.launch.subprocess import about_steps, adapter_for, adapter_import, chips, converted_for, orderly_end, refuse_pytorch
+from tf2npu.launch.check_request import Wanted, say, search_path
+from tf2npu.launch.pytorch_check import PyTorchCheck, refuse_options
+from tf2npu.launch.subprocess import about_steps, adapter_for, adapter_import, chips, converted_for, is_for_pytorch, orderly_end
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
@@ -37,27 +39,10 @@ _INTERRUPTED = 130
 """Exit code that a shell reports for a process that SIGINT ended."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """The options of the command."""
-
-    modes: tuple[str, ...]
-    pairs: tuple[str, ...]
-    steps: int
-    out: Path
-    budget: str
-    migrated: Path | None
-    is_free: bool
-    soc: str
-    report: Path | None
-    language: str
-
-
 def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) -> int:
     """`tf2npu check`; returns the exit code.  words: the script and its arguments.  start: begins the processes."""
     deadline = time.monotonic() + _seconds(wanted.budget)
     script, options = _requested(words, wanted)
-    refuse_pytorch("check", script)
     with orderly_end(), temporary_folder() as folder:
         with Directory.given(folder / "steps", make=True):
             pass
@@ -65,7 +50,8 @@ def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) ->
         adapter = adapter_for(converted.script if converted else wanted.migrated or script)
         steps = folder / "steps"
         processes = CheckProcesses(steps, words[1:], options, wanted.steps, wanted.is_free, deadline, adapter, start)
-        checked = _Check(script, wanted, folder, processes, converted)
+        kind = PyTorchCheck if is_for_pytorch(script) else _Check
+        checked = kind(script, wanted, folder, processes, converted)
         try:
             found = checked.record()
         except KeyboardInterrupt:
@@ -84,7 +70,10 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
             raise RefusedRequest(f"{path}: no such file")
     if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
-    if wanted.migrated is not None and not adapter_import(wanted.migrated):
+    is_pytorch = is_for_pytorch(script)
+    if wanted.migrated is not None and is_for_pytorch(wanted.migrated) != is_pytorch:
+        raise RefusedRequest(f"{script} and {wanted.migrated} are scripts for different frameworks")
+    if wanted.migrated is not None and not is_pytorch and not adapter_import(wanted.migrated):
         raise RefusedRequest(
             f"--migrated {wanted.migrated}: it imports neither npu_bridge nor npu_device; without it {script} is converted"
         )
@@ -95,7 +84,9 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
         output.check_folder(wanted.out)
     except (ForeignPage, OSError) as error:
         raise RefusedRequest(str(error)) from None
-    named = chips(wanted.soc)
+    if is_pytorch:
+        refuse_options(wanted)
+    named = chips(wanted.soc, script)
     if len(named) > 1:
         raise RefusedRequest(f"--soc {wanted.soc}: name one chip")
     _require_modes(wanted.modes)
@@ -128,18 +119,18 @@ class _Check:
 
     def record(self) -> Record | None:
         """The record of the check; None, after a message with the reason, where there is nothing to compare."""
-        _say(f"runs {self.script} on TensorFlow's CPU")
+        say(f"runs {self.script} on TensorFlow's CPU")
         original, converted = self.processes.original(self.script), self.converted
         try:
-            code = original.wait(self._half_time(), grace=0.0)
+            code = original.wait(self.processes.half_time(), grace=0.0)
         finally:
             original.stop()
         facts = self.processes.document(FACTS)
         if not facts or not facts["steps"]:
             return self._without_steps(original, code)
         if facts["left_out"]:
-            _say(f"the {facts['left_out']} largest tensors of a step are not compared: with them it would be more than 4 GB")
-        failure = None if code == 0 else {"type": f"exit code {code}", "text": _last_line(original)}
+            say(f"the {facts['left_out']} largest tensors of a step are not compared: with them it would be more than 4 GB")
+        failure = None if code == 0 else {"type": f"exit code {code}", "text": original.last_line()}
         if original.is_late:
             failure = {"type": "out of time", "text": f"made {facts['steps']} training steps in half of the budget"}
         found = self._migrated(converted, is_whole=True)
@@ -149,13 +140,8 @@ class _Check:
             self._conversion(found, converted)
         found["script"], found["soc"] = str(self.script), self.wanted.soc
         found["migrated"] = str(self.wanted.migrated or "")
-        _localize(found, converted)
+        localize(found, converted)
         return read_record(found)
-
-    def _half_time(self) -> float:
-        """The end of half of the budget that is left: what the original has made by then is compared in the other half."""
-        now = time.monotonic()
-        return now + (self.processes.deadline - now) / 2
 
     def _without_steps(self, original: CheckedScript, code: int) -> Record | None:
         click.echo(original.last_words(), err=True)
@@ -175,11 +161,11 @@ class _Check:
         if script is None:  # `check` has refused a migrated script: this one was migrated while it ran
             raise RefusedRequest(f"{self.script} imports {self.processes.adapter} since the check began: run it again")
         environment = {}
-        if converted is not None and (path := _search_path()):
+        if converted is not None and (path := search_path()):
             environment["PYTHONPATH"] = converted.search_path(path)
         again = self.processes.again(self.script, has_other_kernels=True) if is_whole else None
         if is_whole:
-            _say("runs the migrated script on TensorFlow's CPU and on the device")
+            say("runs the migrated script on TensorFlow's CPU and on the device")
         migrated = self.processes.migrated(script, self.wanted.modes, environment, is_whole=is_whole)
         try:
             if again is not None:
@@ -204,7 +190,7 @@ class _Check:
             return
         for run in found["runs"]:
             if run["run"] == "B" and not run["failure"]:
-                run.update(failure={"type": f"exit code {code}", "text": _last_line(migrated)}, agrees=False)
+                run.update(failure={"type": f"exit code {code}", "text": migrated.last_line()}, agrees=False)
 
     def _wait_for_again(self, again: CheckedScript) -> None:
         """Wait for the second run of the original. Without it nobody knows how far TensorFlow is from itself; where other kernels
@@ -214,7 +200,7 @@ class _Check:
             self.processes.again(self.script, has_other_kernels=False).wait(self.processes.deadline)
         if self.processes.document(AGAIN) is None:
             self.processes.put_nothing(AGAIN)
-            _say("the original could not be run a second time, so how far TensorFlow is from itself is not known")
+            say("the original could not be run a second time, so how far TensorFlow is from itself is not known")
 
     def _interrupted(self) -> dict[str, Any]:
         losses = (self.processes.document(FACTS) or {}).get("losses", [])
@@ -226,7 +212,7 @@ class _Check:
         """The record of a migrated script that ended before its hooks could write one."""
         click.echo(migrated.last_words(), err=True)
         losses = (self.processes.document(FACTS) or {}).get("losses", [])
-        failure = {"type": f"exit code {code}", "text": _last_line(migrated)}
+        failure = {"type": f"exit code {code}", "text": migrated.last_line()}
         runs = [{"run": "A", "agrees": True, "loss": losses}, {"run": "B", "failure": failure}]
         stopped = "the migrated script ended before it was compared"
         return {"format": 1, "runs": runs, "is_complete": False, "stopped": stopped}
@@ -236,58 +222,15 @@ class _Check:
         run = next((run for run in found["runs"] if run["run"] == "B"), None)
         if converted is None or run is None or run.get("cause") != "conversion":
             return
-        _say("looks for the rules that make the difference")
-        losses: list[Any] = []
+        say("looks for the rules that make the difference")
 
-        def is_right(other: TemporaryConversion) -> bool:
-            tried = next(run for run in self._migrated(other, is_whole=False)["runs"] if run["run"] == "B")
-            losses.append(tried.get("loss", []))
-            return bool(tried.get("agrees"))
+        def tried(other: TemporaryConversion) -> dict[str, Any]:
+            return next(run for run in self._migrated(other, is_whole=False)["runs"] if run["run"] == "B")
 
-        smallest = least_rules(
-            self.script, self.folder / "conversions", converted, is_right, lambda: time.monotonic() < self.processes.deadline
-        )
-        if smallest.names:
-            run["least_change"] = {
-                "kind": "rules", "names": list(smallest.names), "is_proven": smallest.is_minimal, "n_tried": smallest.n_tests,
-                "loss": losses[-1],
-            }  # fmt: skip
-
-
-def _search_path() -> str:
-    import os
-
-    return os.environ.get("PYTHONPATH", "")
-
-
-def _last_line(script: CheckedScript) -> str:
-    return script.last_words().rpartition("\n")[2]
-
-
-def _localize(found: dict[str, Any], converted: TemporaryConversion | None) -> None:
-    """Give the places in the record as the user knows them: below the current folder, and not those of the converted copy."""
-    places = [*found.get("randomness", ()), *found.get("nodes", ())]
-    for run in found["runs"]:
-        places += [run[key] for key in ("first", "failure") if run.get(key)]
-    known: dict[tuple[str, int], tuple[str, int]] = {}
-    for place in places:
-        key = place.get("file", ""), place.get("line", 0)
-        if key[0]:
-            known.setdefault(key, _users_place(*key, converted))
-            place["file"], place["line"] = known[key]
-
-
-def _users_place(file: str, line: int, converted: TemporaryConversion | None) -> tuple[str, int]:
-    if converted is not None:
-        file, _, text = converted.users_place(f"{file}:{line}").rpartition(":")
-        found = whole_number(text)
-        line = line if found is None else found
-    path = Path(file)
-    return (str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file), line
-
-
-def _say(text: str) -> None:
-    click.echo(visible(f"tf2npu check: {text}"), err=True)
+        folder = self.folder / "conversions"
+        change = change_of_rules(self.script, folder, converted, tried, lambda: time.monotonic() < self.processes.deadline)
+        if change is not None:
+            run["least_change"] = change
 
 
 def _tell(record: Record, wanted: Wanted) -> int:

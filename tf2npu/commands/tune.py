@@ -16,7 +16,7 @@ from npu_formats.files.temporary import temporary_folder
 from npu_formats.vendor.tune_result import percent
 from tf2npu.commands.bank import require_bank
 from tf2npu.commands.tuning_table import FAILED, WIDTH, put
-from tf2npu.launch.subprocess import about_steps, chips, converted_for, orderly_end, run_script
+from tf2npu.launch.subprocess import about_steps, chips, converted_for, orderly_end, refuse_pytorch, run_script
 from tf2npu.refused_request import RefusedRequest
 
 _SHOWN = 30
@@ -34,6 +34,7 @@ def tune(words: Sequence[str], *, soc: str, mode: str, devices: int, steps: int,
     if len(named) > 1:
         raise RefusedRequest(f"--soc {soc}: name one chip: each has a bank of its own")
     require_bank()
+    refuse_pytorch("tune", script)
     with orderly_end(), temporary_folder() as folder:
         out = folder / "tuning.json"
         options = ["--soc", named[0], "--devices", str(devices), "--option", f"auto_tune_mode={mode}"]

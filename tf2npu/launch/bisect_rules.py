@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from npu_formats.delta_debugging import Candidate, MinimalSubset, minimal_subset
 from tf2npu.findings import Level
@@ -50,3 +51,27 @@ def least_rules(
 
     candidates = [Candidate(rule, rule[:_TOPIC]) for rule in rules_with_edits(converted)]
     return minimal_subset(candidates, mends, may_go_on)
+
+
+def change_of_rules(
+    script: Path, folder: Path, converted: TemporaryConversion, tried: Callable[[TemporaryConversion], dict[str, Any]],
+    may_go_on: Callable[[], bool],
+) -> dict[str, Any] | None:  # fmt: skip
+    """The least change of a run, as a record of a check has it: the rules to leave out; None where none mends the run.
+
+    tried: runs a conversion and gives the entry of its run in a record.  Raises: as `least_rules`.
+    """
+    losses: list[Any] = []
+
+    def is_right(other: TemporaryConversion) -> bool:
+        entry = tried(other)
+        losses.append(entry.get("loss", []))
+        return bool(entry.get("agrees"))
+
+    smallest = least_rules(script, folder, converted, is_right, may_go_on)
+    if not smallest.names:
+        return None
+    return {
+        "kind": "rules", "names": list(smallest.names), "is_proven": smallest.is_minimal, "n_tried": smallest.n_tests,
+        "loss": losses[-1],
+    }  # fmt: skip

@@ -78,6 +78,10 @@ class CheckedScript:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - _SHOWN_BYTES))
             return stream.read().decode("utf-8", "replace").strip()
 
+    def last_line(self) -> str:
+        """The last line that the script printed."""
+        return self.last_words().rpartition("\n")[2]
+
 
 @dataclass
 class CheckProcesses:
@@ -112,6 +116,23 @@ class CheckProcesses:
             if folder.lstat(RECORD) is not None:
                 folder.remove(RECORD)
         return self._start("migrated", script, self.options, environment, modes=list(modes), is_whole=is_whole)
+
+    def steps_of(self, role: str, script: Path, options: Sequence[str], environment: Mapping[str, str]) -> CheckedScript:
+        """Let a script for PyTorch write its steps down as `steps_file(role)` has them, at one thread."""
+        with Directory.given(self.folder) as folder:
+            if folder.lstat(self.steps_file(role).name) is not None:
+                folder.remove(self.steps_file(role).name)
+        variables = {TF2NPU_OPTIONS: "", TF2NPU_ALL_SESSIONS: "", "OMP_NUM_THREADS": "1", **environment}
+        return self._start(role, script, options, variables)
+
+    def steps_file(self, role: str) -> Path:
+        """The file into which a script for PyTorch writes its steps."""
+        return self.folder / f"{role}.jsonl"
+
+    def half_time(self) -> float:
+        """The end of half of the budget that is left: what the original has made by then is compared in the other half."""
+        now = time.monotonic()
+        return now + (self.deadline - now) / 2
 
     def _start(
         self, role: str, script: Path, options: Sequence[str], environment: Mapping[str, str], **request: Any

@@ -70,7 +70,6 @@ def refuse_pytorch(command: str, script: Path) -> None:
 
 def converted_for(command: str, script: Path, folder: Path) -> TemporaryConversion | None:
     """The conversion of a script that is not migrated yet; None for one that is.  command: that asks.  Raises: RefusedRequest."""
-    refuse_pytorch(command, script)
     try:
         if adapter_of_script(script) is not None:
             return None

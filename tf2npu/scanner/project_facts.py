@@ -279,7 +279,9 @@ class ProjectFacts:
         return others - importers_of(bound, loading) - own
 
     def _doing_without(self, framework: Framework) -> frozenset[str]:
-        """Files that load another framework that is converted, and reach this one only where somebody may do without it."""
+        """Files that load another framework that is converted, and reach this one only where somebody may do without it, or only
+        through the project while they train with the other.
+        """
         rivals = known().bound_by - framework.bound_by
         reaching = self.reach[framework.name].reaching
         others = {p for p, f in self.files.items() if any(level == 0 and root_of(name) in rivals for level, name in f.loads)}
@@ -288,7 +290,8 @@ class ProjectFacts:
         loading = {path: self.files_of(path, facts.loads) for path, facts in self.files.items()}
         bound = {path for path, facts in self.files.items() if framework.is_bound_by(facts.loads)}
         own = {path for path, facts in self.files.items() if framework.is_bound_by(facts.imports)}
-        return (importers_of(others, loading) & reaching) - importers_of(bound, loading) - own
+        training = {path for path in others if self.files[path].trains}
+        return ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - own
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called does what a script is run for, or is in a file that does."""

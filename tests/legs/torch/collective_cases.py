@@ -11,6 +11,10 @@ from torch_npu._device import dispatch
 
 from tests.legs.torch.refusals import refusal
 
+# The names of PyTorch 2.13; older releases have these functions under their first names alone.
+_all_gather = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
+_reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
+
 
 def _npu(*values: Any, dtype: torch.dtype | None = None) -> torch.Tensor:
     return torch.tensor(values, dtype=dtype).npu()
@@ -42,7 +46,7 @@ def movements() -> dict[str, Any]:
     dist.all_gather(uneven, torch.full((rank + 1,), rank).npu())
     found["all_gather of other sizes"] = [part.tolist() for part in uneven]
     whole = torch.zeros(size, 2, dtype=torch.int64, device="npu")
-    dist.all_gather_single(whole, own)
+    _all_gather(whole, own)
     found["all_gather_single"] = whole.tolist()
     gathered = [torch.zeros_like(own) for _ in range(size)] if rank == 0 else None
     dist.gather(own, gathered)
@@ -62,7 +66,7 @@ def sums_of_parts() -> dict[str, Any]:
     tensor = torch.zeros(1, device="npu")
     dist.reduce_scatter(tensor, [_npu(float(place + rank)) for place in range(size)])
     found["reduce_scatter"] = tensor.tolist()
-    dist.reduce_scatter_single(tensor, _npu(*[float(place * rank) for place in range(size)]))
+    _reduce_scatter(tensor, _npu(*[float(place * rank) for place in range(size)]))
     found["reduce_scatter_single"] = tensor.tolist()
     return found
 
@@ -133,7 +137,7 @@ def refused() -> dict[str, str]:
         "gaps": refusal(lambda: dist.all_reduce(torch.ones(3, 2, device="npu").t())),
         "sparse": refusal(lambda: dist.broadcast(torch.ones(3).to_sparse().npu(), 0)),
         "anybody": refusal(lambda: dist.recv(_npu(1.0))),
-        "whole": refusal(lambda: dist.all_gather_single(torch.zeros(3, device="npu"), torch.zeros(2, device="npu"))),
+        "whole": refusal(lambda: _all_gather(torch.zeros(3, device="npu"), torch.zeros(2, device="npu"))),
     }
 
 

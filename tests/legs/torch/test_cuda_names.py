@@ -235,7 +235,8 @@ def test_strict_switches_nothing(tmp_path):
     )
     done = tf2npu_run("--strict", "train.py", cwd=tmp_path, TORCH_TRANSFER_TO_NPU="1")
     assert done.stdout == "False npu:0\n" and done.returncode == 1
-    assert "Torch not compiled with CUDA enabled" in done.stderr
+    of_build = ("Torch not compiled with CUDA enabled", "Found no NVIDIA driver on your system")
+    assert any(words in done.stderr for words in of_build)
 
 
 def test_a_script_that_imports_the_transfer_itself_is_switched_under_python(tmp_path):

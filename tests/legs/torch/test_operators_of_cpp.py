@@ -74,9 +74,13 @@ COMPUTATIONS = {
 }
 
 
-@pytest.mark.parametrize("compute", COMPUTATIONS.values(), ids=COMPUTATIONS)
-def test_numbers_are_the_cpus(compute: Callable[[str], Any]) -> None:
-    check(compute)
+LAST_DIGIT = {"cumprod"} if torch.__version__.startswith("2.10.") else set[str]()
+"""Computations whose gradient PyTorch 2.10 takes from other operators for a tensor that is wrapped."""
+
+
+@pytest.mark.parametrize(("name", "compute"), COMPUTATIONS.items(), ids=COMPUTATIONS)
+def test_numbers_are_the_cpus(name: str, compute: Callable[[str], Any]) -> None:
+    check(compute, within=1e-6 if name in LAST_DIGIT else 0)
 
 
 @pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])

@@ -46,5 +46,6 @@ def check(words: tuple[str, ...], **options) -> None:
     Exit code 0: all runs agree; 1: one differs; 3: one failed.
     """
     from tf2npu.commands import check as work
+    from tf2npu.launch.check_request import Wanted
 
-    raise SystemExit(work.check(words, work.Wanted(**options)))
+    raise SystemExit(work.check(words, Wanted(**options)))

@@ -41,7 +41,7 @@ _OF_MODULE = frozenset((
 """Methods of a module that give the module."""
 
 _SHARED = frozenset(("cuda", "is_cuda", "to", "cpu"))
-"""What tensors and modules have alike, and a converter asks for."""
+"""Attributes that tensors and modules have alike, and a converter asks for."""
 
 
 def returned(name: str) -> str | None:

@@ -47,7 +47,7 @@ def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
 
 
 def _left_out(script: Script) -> list[Finding]:
-    """What is said of a file that has to do with a framework which `--framework` leaves out."""
+    """The findings of a file that has to do with a framework which `--framework` leaves out."""
     reached = [f for f in known() if f.rule_ids and script.project.is_reaching(script.path, f.name)]
     titles = {f.family: f.title for f in reversed(reached) if not script.config.converts(f.family)}
     asked = script.config.framework

@@ -19,13 +19,14 @@ if not backend.is_possible():
     )
 
 from . import npu
-from ._observers import prediction, profiling, run_summary
+from ._observers import checked_steps, prediction, profiling, run_summary
 
 backend.install(npu)
 torch.npu = npu
 run_summary.begin()
 prediction.begin()
 profiling.begin()
+checked_steps.begin()
 
 from . import _C, contrib, distributed, profiler  # noqa: E402, F401
 from ._operators import (  # noqa: E402, F401

@@ -8,7 +8,7 @@ from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.rules.pytorch.facts.optional_code import is_optional
-from tf2npu.scanner.sites import Call
+from tf2npu.scanner.sites import Call, Site
 
 _MODULE = "torch.utils.cpp_extension"
 _CUDA_FILE = re.compile(r"\.cuh?\b|\bcuda_sources\b")
@@ -45,6 +45,24 @@ def cuda_extension(call: Call) -> None:
         "Kernels in CUDA do not run on the NPU: write the operator with those of PyTorch, or its kernel in Ascend C, and build "
         "it with torch_npu.utils.cpp_extension.NpuExtension. The simulated device takes no extension."
     )
+
+
+@part_of(
+    cuda_extension,
+    on="reference",
+    matches=(f"{_MODULE}.CUDA_HOME", f"{_MODULE}.CUDNN_HOME"),
+    examples=(
+        Example.same(
+            f"{BEFORE}from torch.utils.cpp_extension import CUDA_HOME\nis_there = CUDA_HOME is not None\n", level="manual",
+            write=f"{BEFORE}is_there = torch.npu.is_available()\n",
+        ),
+        Example.same(f"{BEFORE}from mine import CUDA_HOME\nis_there = CUDA_HOME is not None\n", note="the user's"),
+    ),
+)  # fmt: skip
+def cuda_home(site: Site) -> None:
+    """Reports questions for the folder of CUDA's compiler."""
+    if not knows_npu(site.script, site.node):
+        site.manual("It is None on an NPU host, which has no nvcc: torch.npu.is_available() asks for an NPU.")
 
 
 @part_of(

@@ -13,7 +13,7 @@ from tf2npu.frameworks.other_frameworks import BUILT_ON_PYTORCH
 from tf2npu.scanner.names import root_of
 
 DEVICE, BACKEND = "device", "backend"
-"""What a text is: the name of a device, or of a backend of torch.distributed."""
+"""Kinds of texts: the name of a device, or of a backend of torch.distributed."""
 
 POSITIONS: dict[tuple[str, int], str] = {
     ("torch.device", 0): DEVICE, ("torch.load", 1): DEVICE, ("torch.jit.load", 1): DEVICE,

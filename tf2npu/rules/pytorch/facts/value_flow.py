@@ -1,4 +1,4 @@
-"""Where the value of an expression goes: into a device position of PyTorch, or into a variable that holds a device.
+"""The way of the value of an expression: into a device position of PyTorch, or into a variable that holds a device.
 
 Only this file is followed: names, attributes, defaults of parameters, options of a command line, and what functions return.
 """

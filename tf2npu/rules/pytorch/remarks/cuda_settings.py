@@ -49,6 +49,24 @@ def cuda_setting(site: Site) -> None:
 
 @part_of(
     cuda_setting,
+    on="reference",
+    matches=(
+        *(f"torch.backends.cudnn.{name}" for name in ("allow_tf32", "benchmark", "deterministic", "enabled")),
+        "torch.backends.cuda.matmul.allow_tf32",
+    ),
+    examples=(
+        Example.same(f"{BEFORE}if torch.backends.cudnn.deterministic:\n    seed()\n", level="info"),
+        Example.same(f"{BEFORE}if options.deterministic:\n    seed()\n", note="the user's"),
+    ),
+)
+def read_cuda_setting(site: Site) -> None:
+    """Says of settings of cuDNN and cuBLAS that are read that they tell nothing of NPUs."""
+    if not knows_npu(site.script, site.node):
+        site.info("It stays, and tells what is set for CUDA's libraries, which compute nothing on NPUs.")
+
+
+@part_of(
+    cuda_setting,
     matches=(
         "torch.backends.cudnn.flags", "torch.backends.cudnn.set_flags", "torch.backends.cuda.sdp_kernel",
         *(f"torch.backends.cuda.enable_{name}_sdp" for name in _ATTENTION),

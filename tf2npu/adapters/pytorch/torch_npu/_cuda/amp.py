@@ -25,7 +25,7 @@ def _scaler(function: Any) -> Any:
             kwargs["device"] = of_npu(kwargs["device"])
         else:
             switched.note("GradScaler()", 'GradScaler("npu")')
-            kwargs["device"] = "npu"
+            kwargs["device"] = of_npu("npu")
         function(self, *args, **kwargs)
 
     return init
@@ -41,11 +41,11 @@ def _set_enabled(*args: Any) -> None:
 
 
 def _dtype() -> torch.dtype:
-    return _of_torch["get_autocast_dtype"]("npu")
+    return _of_torch["get_autocast_dtype"](of_npu("npu"))
 
 
 def _set_dtype(dtype: torch.dtype) -> None:
-    _of_torch["set_autocast_dtype"]("npu", dtype)
+    _of_torch["set_autocast_dtype"](of_npu("npu"), dtype)
 
 
 _REPLACED = {

@@ -16,7 +16,7 @@ from torch.utils._device import DeviceContext, _device_constructors
 
 from .._device import replaced
 from .._device.tensor import NpuTensor
-from .devices import of_npu
+from .devices import of_keyword, of_npu
 
 _device = torch.device
 
@@ -48,7 +48,7 @@ def taking(function: Callable[..., Any], keywords: Collection[str] = KEYWORDS) -
             args = tuple(of_npu(value) for value in args)
         for name in keywords:
             if name in kwargs:
-                kwargs[name] = of_npu(kwargs[name])
+                kwargs[name] = of_keyword(kwargs[name])
         return function(*args, **kwargs)
 
     return switched

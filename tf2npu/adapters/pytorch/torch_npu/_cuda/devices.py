@@ -12,6 +12,8 @@ from .._observers import switched
 
 _device = torch.device
 _TEXT = re.compile(r"cuda(:\d+)?\Z")
+_ANY_TEXT = re.compile(r"(cuda|npu)(:\d+)?\Z")
+_is_reference = False
 
 
 def is_cuda(value: Any) -> bool:
@@ -22,8 +24,11 @@ def is_cuda(value: Any) -> bool:
 def of_npu(value: Any) -> Any:
     """The NPU's device of a text or a torch.device of CUDA; anything else as it is.
 
-    A text is recorded as switched. A torch.device is not: the line that made it is.
+    A text is recorded as switched. A torch.device is not: the line that made it is. In the reference of a check the CPU stands
+    for both.
     """
+    if _is_reference:
+        return _of_cpu(value)
     if type(value) is str:
         if _TEXT.match(value) is None:
             return value
@@ -33,6 +38,23 @@ def of_npu(value: Any) -> Any:
     if type(value) is _device and value.type == "cuda":
         return _device("npu") if value.index is None else _device("npu", value.index)
     return value
+
+
+def _of_cpu(value: Any) -> Any:
+    if type(value) is str:
+        return value if _ANY_TEXT.match(value) is None else "cpu"
+    return _device("cpu") if type(value) is _device and value.type in ("cuda", "npu") else value
+
+
+def of_keyword(value: Any) -> Any:
+    """The device of an argument that takes nothing else, where a number is one, too."""
+    return "cpu" if _is_reference and type(value) is int else of_npu(value)
+
+
+def take_cpu() -> None:
+    """Let the CPU stand for CUDA's devices and for the NPU's, from here on."""
+    global _is_reference
+    _is_reference = True
 
 
 class _DeviceMeta(type):

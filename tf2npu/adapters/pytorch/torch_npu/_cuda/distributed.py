@@ -11,12 +11,17 @@ import torch
 from .._observers import switched
 from .arguments import taking
 
+BACKEND = "hccl"
+"""The backend that stands for NCCL; Gloo in the reference of a check."""
+
 
 def _backend(value: Any) -> Any:
     """The name nccl as hccl, also in "cpu:gloo,cuda:nccl"; anything else as it is."""
-    if not isinstance(value, str) or "nccl" not in value.lower():
+    if not isinstance(value, str) or not any(name in value.lower() for name in ("nccl", "hccl")):
         return value
-    made = value.lower().replace("nccl", "hccl").replace("cuda:", "npu:")
+    made = value.lower().replace("nccl", BACKEND).replace("hccl", BACKEND).replace("cuda:", "npu:")
+    if made == value.lower():
+        return value
     switched.note(f'"{value}"', f'"{made}"')
     return made
 

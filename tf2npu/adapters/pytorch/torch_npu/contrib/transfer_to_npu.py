@@ -9,8 +9,8 @@ from typing import Any
 
 import torch
 
-from .._cuda import amp, arguments, checkpoints, devices, distributed, modules, profilers, tensors
-from .._observers import switched
+from .._cuda import amp, arguments, checkpoints, devices, distributed, modules, profilers, reference, tensors
+from .._observers import checked_steps, switched
 
 
 def _uncompiled(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -19,7 +19,11 @@ def _uncompiled(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
     return obj
 
 
+if checked_steps.is_reference():
+    reference.prepare()
 for part in (devices, arguments, amp, checkpoints, tensors, distributed, modules, profilers):
     part.install()
+if checked_steps.is_reference():
+    reference.install()
 torch.jit.script = _uncompiled
 torch.jit.script_method = lambda function: function

@@ -1,0 +1,144 @@
+"""The reference of a check: the CPU stands for the devices of CUDA and of the NPU, and a script runs as where they are.
+
+So a script with `.cuda()` in it computes with plain tensors of PyTorch. CUDA's names that tell of devices, memory and streams are
+those of the simulated NPU, which nothing comes to.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any
+
+import torch
+from torch.nn.utils.rnn import PackedSequence
+
+from .. import npu
+from .._device import tensor_types
+from . import devices, distributed, tensors
+from .frames import is_of_torch
+
+_Autocast = torch.amp.autocast_mode.autocast
+_fork_of_torch = torch.random.fork_rng
+
+
+class _HalfAutocast(_Autocast):
+    """torch.cuda.amp.autocast and torch.npu.amp.autocast on the CPU, in CUDA's type."""
+
+    def __init__(self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True) -> None:
+        super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+class _OneDevice(torch.nn.Module):
+    """torch.nn.DataParallel, which has one device here and hands all to its module."""
+
+    def __init__(self, module: torch.nn.Module, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.module(*args, **kwargs)
+
+
+def prepare() -> None:
+    """Put into torch.npu what CUDA's modules are going to show."""
+    devices.take_cpu()
+    npu.amp.autocast = _HalfAutocast
+    for name in tensors.OLD_TYPES:
+        tensors.OLD_TYPES[name] = getattr(torch, name)
+        if hasattr(npu, name):
+            setattr(npu, name, getattr(torch, name))
+    tensor_types.TYPES |= tensors.OLD_TYPES
+
+
+def _taking_numbers(function: Any) -> Any:
+    """A function for which a number in the place of a device is one of an accelerator, and so the CPU."""
+
+    @wraps(function)
+    def taken(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is int:
+            args = ("cpu", *args[1:])
+        return function(self, *args, **kwargs)
+
+    return taken
+
+
+def _to_cpu(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    """`cuda()` and `npu()` of a tensor, a module or a packed sequence."""
+    return self.to("cpu", **kwargs)
+
+
+def _stays(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`cuda()` and `npu()` of a storage."""
+    return self
+
+
+def _is_on_device(self: Any) -> bool:
+    """`is_cuda` and `is_npu`: everything that a script computes with is where it would be on the device."""
+    return not is_of_torch(sys._getframe(1))
+
+
+def _autocast(function: Any) -> Any:
+    """torch.autocast, whose type for CUDA is float16 where none is named."""
+
+    @wraps(function)
+    def init(self: Any, device_type: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
+        is_device = devices.of_npu(device_type) != device_type
+        function(self, device_type, torch.float16 if is_device and dtype is None else dtype, *args, **kwargs)
+
+    return init
+
+
+def _fork(devices: Any = None, enabled: bool = True, **kwargs: Any) -> AbstractContextManager[None]:
+    """torch.random.fork_rng: all devices have the generator of the host, which is always forked."""
+    return _fork_of_torch(devices=[], enabled=enabled, device_type="npu")
+
+
+def _parallel(function: Any) -> Any:
+    """DistributedDataParallel of a module on the CPU, which has no numbers of devices."""
+
+    @wraps(function)
+    def init(self: Any, module: Any, device_ids: Any = None, output_device: Any = None, *args: Any, **kwargs: Any) -> None:
+        function(self, module, None, None, *args, **kwargs)
+
+    return init
+
+
+def _compile(model: Any = None, **options: Any) -> Any:
+    """torch.compile, which leaves what it is given: what it computes is the same."""
+    return model if model is not None else lambda function: function
+
+
+def install() -> None:
+    """Put the CPU into the places of the NPU, behind the parts that switch CUDA's names over."""
+    for owner in (torch.Tensor, torch.nn.Module, PackedSequence):
+        for name in ("cuda", "npu"):
+            setattr(owner, name, _to_cpu)
+    for owner in (torch.Tensor, PackedSequence):
+        for name in ("is_cuda", "is_npu"):
+            setattr(owner, name, property(_is_on_device))
+    for owner in (torch.UntypedStorage, torch.TypedStorage):
+        for name in ("cuda", "npu"):
+            setattr(owner, name, _stays)
+    for owner in (torch.Tensor, torch.nn.Module):
+        owner.to = _taking_numbers(owner.to)
+    _Autocast.__init__ = _autocast(_Autocast.__init__)
+    torch.random.fork_rng = _fork
+    torch.serialization.register_package(4, _no_tag, _restore)
+    torch.compile = _compile
+    torch.nn.DataParallel = torch.nn.parallel.DataParallel = _OneDevice
+    parallel = torch.nn.parallel.DistributedDataParallel
+    parallel.__init__ = _parallel(parallel.__init__)
+    torch.accelerator.is_available = lambda: False
+    torch.accelerator.current_accelerator = lambda check_available=False: None
+    torch.accelerator.device_count = lambda: 0
+    distributed.BACKEND = "gloo"
+
+
+def _no_tag(storage: Any) -> None:
+    return None
+
+
+def _restore(storage: Any, location: str) -> Any:
+    return storage if location.startswith(("cuda", "npu")) else None

@@ -1,0 +1,198 @@
+"""The training steps of a script under `tf2npu check`, written down as they are made: losses, gradients and updates.
+
+A step is that of an optimizer of torch.optim, of which PyTorch tells by a hook.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+import traceback
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from npu_formats.environment import TF2NPU_CHECK
+from npu_formats.user_frames import calling_line, is_library
+from npu_runtime.exit_handlers import at_process_end
+
+from . import tensor_sketches
+from .parameter_names import Names, modules_in_eval
+
+SEED = 20210
+"""Any number serves, as long as each run has the same."""
+_HALVES = (torch.float16, torch.bfloat16)
+_WITHOUT_EFFECT = ("params", "foreach", "fused", "capturable", "differentiable", "initial_lr")
+"""Settings of a group that do not say what an update is, but how it is computed."""
+_MOST_TEXT = 1000
+"""Characters of an error's message that are kept."""
+
+
+def begin() -> None:
+    """Take part in a process that runs a script for a check."""
+    asked = os.environ.get(TF2NPU_CHECK)
+    if asked:
+        request = json.loads(asked)
+        Recorder(Path(request["folder"]) / f"{request['role']}.jsonl", request["steps"]).begin()
+
+
+def is_reference() -> bool:
+    """Whether this process runs a script for a check on the CPU, which stands for CUDA and for the NPU there."""
+    asked = os.environ.get(TF2NPU_CHECK)
+    return bool(asked) and json.loads(asked)["role"] != "device"
+
+
+class Recorder:
+    """path: of the file to write, which the first process of a script to make a step has.  n_steps: until the script is ended."""
+
+    def __init__(self, path: Path, n_steps: int) -> None:
+        self._path, self._n_left = path, n_steps
+        self._process = os.getpid()
+        self._names = Names()
+        self._begun: dict[str, Any] = {}
+        self._scaled: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._loss: torch.Tensor | None = None
+        self._n_backward = 0
+        self._backward_line = ""
+        self._is_half = False
+        self._failure: dict[str, Any] | None = None
+
+    def begin(self) -> None:
+        """Seed what the script may not seed, and watch backward, optimizers, autocast and the end from here on."""
+        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+        _seed()
+        register_optimizer_step_pre_hook(self._begins)
+        register_optimizer_step_post_hook(self._stepped)
+        torch.autograd.backward = self._watched(torch.autograd.backward)
+        scaler, autocast = torch.amp.GradScaler, torch.amp.autocast_mode.autocast
+        scaler.scale = self._scaling(scaler.scale)
+        autocast.__enter__ = self._entering(autocast.__enter__)
+        sys.excepthook = self._excepted(sys.excepthook)
+        at_process_end(self._end)
+
+    def _watched(self, backward: Any) -> Any:
+        @wraps(backward)
+        def watched(tensors: Any, *args: Any, **kwargs: Any) -> None:
+            parts = [tensors] if isinstance(tensors, torch.Tensor) else list(tensors)
+            if len(parts) == 1 and parts[0].numel() == 1:
+                known = self._scaled.get(id(parts[0]))
+                self._loss = tensor_sketches.host_of(parts[0] if known is None else known[1])
+            self._n_backward += 1
+            self._backward_line = calling_line()
+            backward(tensors, *args, **kwargs)
+
+        return watched
+
+    def _scaling(self, scale: Any) -> Any:
+        """GradScaler.scale, which tells of which loss a scaled one is made. Both are kept, so that the number stays theirs."""
+
+        @wraps(scale)
+        def scaling(scaler: Any, outputs: Any) -> Any:
+            made = scale(scaler, outputs)
+            if isinstance(outputs, torch.Tensor):
+                self._scaled[id(made)] = made, outputs
+            return made
+
+        return scaling
+
+    def _entering(self, enter: Any) -> Any:
+        @wraps(enter)
+        def entering(context: Any) -> Any:
+            self._is_half = self._is_half or (context._enabled and context.fast_dtype in _HALVES)
+            return enter(context)
+
+        return entering
+
+    def _begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if os.getpid() != self._process:
+            return
+        self._names.see(optimizer)
+        self._begun = {
+            "before": [tensor_sketches.sketch(parameter) for parameter in _parameters(optimizer)],
+            "groups": [_settings(group) for group in optimizer.param_groups],
+            "in_eval": modules_in_eval(self._names.modules_of(optimizer)),
+            "line": calling_line(),
+        }
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if os.getpid() != self._process or not self._begun:
+            return
+        self._write({"step": self._step(optimizer)})
+        self._begun, self._scaled, self._loss = {}, {}, None
+        self._n_backward, self._backward_line = 0, ""
+        self._n_left -= 1
+        if self._n_left == 0:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+
+    def _step(self, optimizer: Any) -> dict[str, Any]:
+        begun, parameters = self._begun, _parameters(optimizer)
+        told = [
+            {**_parameter(self._names.of(parameter), parameter), "before": before}
+            for parameter, before in zip(parameters, begun["before"], strict=True)
+        ]
+        loss = None if self._loss is None else tensor_sketches.as_json(float(self._loss))
+        is_half = self._is_half or any(parameter.dtype in _HALVES for parameter in parameters)
+        (file, line), (backward_file, backward_line) = _place(begun["line"]), _place(self._backward_line)
+        return {
+            "optimizer": type(optimizer).__name__, "parameters": told, "groups": begun["groups"], "in_eval": begun["in_eval"],
+            "loss": loss, "is_half": is_half, "file": file, "line": line, "backward_file": backward_file,
+            "backward_line": backward_line,
+        }  # fmt: skip
+
+    def _excepted(self, hook: Any) -> Any:
+        def excepted(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+            places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
+            file, line = next(((name, at) for name, at in reversed(places) if not is_library(name)), ("", 0))
+            text = next(filter(None, map(str.strip, str(error).splitlines())), "")
+            self._failure = {"type": kind.__name__, "text": text[:_MOST_TEXT], "file": file, "line": line}
+            hook(kind, error, trace)
+
+        return excepted
+
+    def _end(self) -> None:
+        if os.getpid() == self._process:
+            self._write({"ending": {"n_backward": self._n_backward, "failure": self._failure}})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line, allow_nan=False) + "\n")
+
+
+def _seed() -> None:
+    """Seed Python, numpy and PyTorch, so that what a script does not seed itself is the same in each run."""
+    random.seed(SEED)
+    torch.manual_seed(SEED)
+    try:
+        import numpy
+    except ImportError:
+        return
+    numpy.random.seed(SEED)
+
+
+def _parameters(optimizer: Any) -> list[torch.Tensor]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def _settings(group: dict[str, Any]) -> dict[str, str]:
+    """The settings of a group as Python writes them; a tensor as its number."""
+    kept = {name: value for name, value in group.items() if name not in _WITHOUT_EFFECT}
+    return {name: repr(float(value) if isinstance(value, torch.Tensor) else value)[:200] for name, value in kept.items()}
+
+
+def _parameter(name: str, parameter: torch.Tensor) -> dict[str, Any]:
+    """A parameter behind its update."""
+    gradient = None if parameter.grad is None else tensor_sketches.sketch(parameter.grad)
+    dtype, after = str(parameter.dtype).removeprefix("torch."), tensor_sketches.sketch(parameter)
+    return {"name": name, "dtype": dtype, "device": parameter.device.type, "gradient": gradient, "after": after}
+
+
+def _place(text: str) -> tuple[str, int]:
+    file, _, line = text.rpartition(":")
+    return file, int(line or 0)
