@@ -63,7 +63,7 @@ def test_a_name_that_is_left_and_not_told_is_unsaid(tmp_path: Path, rule: str, e
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.py").write_text("import torch\nx.cuda()\ny.cuda()\n", encoding="utf-8")
         (tmp_path / folder / "b.py").write_text(f"# {folder}\n", encoding="utf-8")
-    told = {"rule": "NPT104", "level": "manual", "line": 2, "end_line": 2}
+    told = {"rule": "NPT104", "level": "manual", "line": 2, "end_line": 2, "message": ""}
     files = [
         {"path": "a.py", "status": "unchanged", "findings": [told]},
         {"path": "b.py", "status": "converted", "findings": [{"rule": rule, "level": "fixed", "line": 1, "end_line": 1}]},
