@@ -62,7 +62,7 @@ def test_each_rung_needs_what_shows_it():
     assert rung(run={**run, "exit_code": 1}) == "loads"
     assert rung(run=run) == rung(run=RUN | {"script": "other.py"}, earlier_runs=[run]) == "trains"
     assert rung(run={**run, "changed_files": ["a/net.py"]}) == "converted"
-    assert rung(run=run, check=check) == "agrees with TensorFlow"
+    assert rung(run=run, check=check) == "agrees with the original"
     assert rung(check=check) == "converted", "without a run nothing is known of it here"
     assert rung(run=run, check={**check, "modes": check["modes"][1:]}) == "trains"
 
@@ -122,7 +122,7 @@ def test_what_was_not_looked_at_is_told_with_its_reason():
     assert [(one.reason, one.rule, one.count, one.first) for one in not_seen(report)] == [
         ("venv/ (virtual environment)", "", 1, ""),
         ("", "NPU900", 1, "b/broken.py:1"),
-        ("They do not mention TensorFlow", "", 1, ""),
+        ("They mention neither TensorFlow nor PyTorch", "", 1, ""),
     ]
 
 

@@ -28,7 +28,7 @@ LEVELS = (
 STATES = (
     Meaning(Status.CONVERTED.value, "At least one place was changed."),
     Meaning(Status.UNCHANGED.value, "The file was looked at, and nothing was to be changed."),
-    Meaning(Status.COPIED.value, "The file has nothing to do with TensorFlow and was copied."),
+    Meaning(Status.COPIED.value, "The file has nothing to do with TensorFlow or PyTorch and was copied."),
     Meaning(Status.CONFLICT.value, "A person changed it in the output: it is kept, and the new version stands beside it."),
     Meaning(Status.FAILED.value, "It could not be read, parsed or written."),
 )

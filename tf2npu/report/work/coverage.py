@@ -89,7 +89,7 @@ def not_seen(report: Report) -> list[NotSeen]:
             groups.setdefault(finding.rule, []).append(_place(file, finding))
     found += [NotSeen("", len(places), places[0], rule) for rule, places in sorted(groups.items())]
     n_copied = sum(1 for file in report.files if file.status is Status.COPIED and not file.findings)
-    return [*found, NotSeen("They do not mention TensorFlow", n_copied)] if n_copied else found
+    return [*found, NotSeen("They mention neither TensorFlow nor PyTorch", n_copied)] if n_copied else found
 
 
 def _place(file: FileReport, finding: Finding) -> str:

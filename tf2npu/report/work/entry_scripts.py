@@ -15,7 +15,7 @@ from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.work.decisions import label_of_work
 from tf2npu.scanner.notebooks.path import is_notebook
 
-RUNGS = ("not converted", "converted", "loads", "trains", "agrees with TensorFlow")
+RUNGS = ("not converted", "converted", "loads", "trains", "agrees with the original")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""
 HOST_EXPORTS = "export JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 """Environment variables that an NPU host needs for one device. The shim sets the same where they are missing."""
@@ -107,7 +107,7 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
     rung, evidence = _of_run(script, run) if run is not None else (1, "Converted; no run has been recorded.")
     check = report.check
     if rung > 1 and check is not None and _is_of(check["script"], script.path) and _agrees(check):
-        return 4, f"A check of {_steps(check['steps'])} agrees with TensorFlow."
+        return 4, f"A check of {_steps(check['steps'])} agrees with the original."
     return rung, evidence
 
 
@@ -166,7 +166,7 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
     if report.paths.source and not words.startswith("-m "):
         original = _quoted(posixpath.join(report.paths.source, script.path))
         compare = f"tf2npu check --migrated {words} --report {folder} {original}"
-        found.insert(2, Command("Compare it with TensorFlow", compare))
+        found.insert(2, Command("Compare it with the original", compare))
     return found
 
 

@@ -68,7 +68,7 @@ def _risks(view: View) -> list[str]:
     if places:
         found.append(f"{counted(places, 'place')} will not work on the NPU as written.")
     if unknown:
-        found.append(f"Unknown to the converter: {counted(unknown, 'reference')} to TensorFlow.")
+        found.append(f"Unknown to the converter: {counted(unknown, 'reference')} to frameworks.")
     if failed:
         found.append(f"{counted(failed, 'file')} could not be converted.")
     return found or ["None that the converter sees."]
