@@ -33,7 +33,9 @@ def test_names_of_cuda_are_found(line: str, kind: str) -> None:
     assert [(name.line, name.kind) for name in cuda_names(f"{HEAD}{line}\n") or ()] == [(3, kind)]
 
 
-@pytest.mark.parametrize("line", ["use_cuda = args.cuda", '"""cuda"""', "x = 1  # cuda", 'add("--cuda", help="enables CUDA")'])
+@pytest.mark.parametrize(
+    "line", ["use_cuda = args.cuda", '"""cuda"""', 'x = "tcp,cuda"', "x = 1  # cuda", 'add("--cuda", help="enables CUDA")']
+)
 def test_words_of_the_user_are_no_names_of_cuda(line: str) -> None:
     assert cuda_names(f"{HEAD}{line}\n") == []
 
