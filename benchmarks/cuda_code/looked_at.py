@@ -16,8 +16,8 @@ _OTHERS = re.compile(r"the others?: [\d, ]+")
 class Looked(NamedTuple):
     """The conversion of a folder.
 
-    edits: all.  unsaid: names of CUDA in files with PyTorch that are left and not told.  without_torch: edited files that do not
-    import it.  n_before, n_after: names of CUDA in files with PyTorch.
+    edits: all.  unsaid: names of CUDA in files with PyTorch that are left and not told.  without_torch: files that do not import
+    it and that rules for it, or none that is known, have edited.  n_before, n_after: names of CUDA in files with PyTorch.
     """
 
     edits: list[Edit]
@@ -38,13 +38,17 @@ def look_at(name: str, source: Path, out: Path, files: list[dict]) -> Looked:
         uses_torch = imports_torch("\n".join(before))
         made = edits(f"{name}/{path}", before, after, file) if before != after else []
         found += made
-        without += [path] if made and not uses_torch else []
+        without += [path] if not uses_torch and any(_is_of_torch(edit) for edit in made) else []
         if uses_torch:
             n_before += len(cuda_names("\n".join(before)) or ())
             left = cuda_names("\n".join(after)) or []
             n_after += len(left)
             unsaid += [f"{path}:{line} {kind} {text}" for line, text, kind in left if not _is_told(line, before, after, file)]
     return Looked(found, unsaid, without, n_before, n_after)
+
+
+def _is_of_torch(edit: Edit) -> bool:
+    return not edit.rules or any(rule.startswith("NPT") for rule in edit.rules.split())
 
 
 def _is_told(line: int, before: list[str], after: list[str], file: dict) -> bool:

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _WORD = re.compile(r"cuda|nccl|cudnn", re.IGNORECASE)
-_DEVICE = re.compile(r"(?:^|,)(?:cuda|nccl)(?::[^\s,]*)?(?:,|$)")
+_DEVICE = re.compile(r"(?:\w+:\w+,)*(?:cuda|nccl)(?::[^\s,]*)?(?:,\w+:\w+)*$")
 """A text that is a device or a backend, or the beginning of one: cuda, cuda:1, cpu:gloo,cuda:nccl."""
 _VARIABLE = re.compile(r"CUDA_VISIBLE_DEVICES$|NCCL_\w+$")
 _IMPORT = re.compile(
     r"^[ \t]*(?:import[ \t]+(?:[\w.]+[ \t]*(?:as[ \t]+\w+[ \t]*)?,[ \t]*)*torch|from[ \t]+torch)\b", re.MULTILINE
 )
-_LIBRARIES = ("apex", "torch")
+_PACKAGE = "torch"
 _EVERYWHERE = ("torch.backends.cudnn", "torch.backends")
 """Modules that each PyTorch has; what a script sets of them is another name."""
 
@@ -98,7 +98,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[CudaName]:
         name = f"{module}{alias.name}"
         if (
             name not in _EVERYWHERE
-            and name.partition(".")[0] in _LIBRARIES
+            and name.partition(".")[0] == _PACKAGE
             and _WORD.search(name)
             and not getattr(node, "level", 0)
         ):
@@ -106,7 +106,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[CudaName]:
 
 
 def _text(node: ast.Constant) -> Iterator[CudaName]:
-    if _DEVICE.search(node.value):
+    if _DEVICE.match(node.value):
         yield CudaName(node.lineno, node.value, "device")
     elif _VARIABLE.match(node.value):
         yield CudaName(node.lineno, node.value, "variable")

@@ -33,7 +33,9 @@ def test_names_of_cuda_are_found(line: str, kind: str) -> None:
     assert [(name.line, name.kind) for name in cuda_names(f"{HEAD}{line}\n") or ()] == [(3, kind)]
 
 
-@pytest.mark.parametrize("line", ["use_cuda = args.cuda", '"""cuda"""', "x = 1  # cuda", 'add("--cuda", help="enables CUDA")'])
+@pytest.mark.parametrize(
+    "line", ["use_cuda = args.cuda", '"""cuda"""', 'x = "tcp,cuda"', "x = 1  # cuda", 'add("--cuda", help="enables CUDA")']
+)
 def test_words_of_the_user_are_no_names_of_cuda(line: str) -> None:
     assert cuda_names(f"{HEAD}{line}\n") == []
 
@@ -57,19 +59,20 @@ def test_lines_of_the_output_are_laid_beside_those_of_the_source() -> None:
     assert 2 in found[3]
 
 
-def test_a_name_that_is_left_and_not_told_is_unsaid(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rule", "edited"), [("NPT105", ["b.py"]), ("NPU100", [])])
+def test_a_name_that_is_left_and_not_told_is_unsaid(tmp_path: Path, rule: str, edited: list[str]) -> None:
     for folder in ("source", "out"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.py").write_text("import torch\nx.cuda()\ny.cuda()\n", encoding="utf-8")
         (tmp_path / folder / "b.py").write_text(f"# {folder}\n", encoding="utf-8")
-    told = {"rule": "NPT104", "level": "manual", "line": 2, "end_line": 2}
+    told = {"rule": "NPT104", "level": "manual", "line": 2, "end_line": 2, "message": ""}
     files = [
         {"path": "a.py", "status": "unchanged", "findings": [told]},
-        {"path": "b.py", "status": "converted", "findings": []},
+        {"path": "b.py", "status": "converted", "findings": [{"rule": rule, "level": "fixed", "line": 1, "end_line": 1}]},
     ]
     looked = look_at("project", tmp_path / "source", tmp_path / "out", files)
     assert looked.unsaid == ["a.py:3 method y.cuda"]
-    assert looked.without_torch == ["b.py"]
+    assert looked.without_torch == edited
 
 
 def test_changes_of_the_vendor_have_answers(tmp_path: Path) -> None:
