@@ -53,8 +53,8 @@ _JSON = "JSON object"
 VARIABLES = (
     Variable(TF2NPU_ALL_SESSIONS, "1", "sessions without the NPU entry run on the device, too", "tf2npu run", "npu_bridge"),
     Variable(
-        TF2NPU_CHECK, _JSON, "role (original, again, migrated), adapter, folder, steps, is_free, modes, is_whole, seconds",
-        "tf2npu check", "npu_bridge, npu_device, tf2npu run",
+        TF2NPU_CHECK, _JSON, "role (original, again, migrated, device), adapter, folder, steps and more",
+        "tf2npu check", "the shims, tf2npu run",
     ),
     Variable(
         TF2NPU_COLLECTIVES, "KEY|FOLDER", "the key of this run's coordinator in hexadecimal, and the folder where it listens",

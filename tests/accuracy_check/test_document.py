@@ -74,7 +74,8 @@ def test_a_mode_that_differs_says_where_why_and_what_mends_it():
         "loss_error": 0.19, "update_error": 0.5,
         "first_difference": {
             "node": "encoder/scores", "op": "BatchMatMulV2", "dtype": "float16", "file": "model.py", "line": 88, "step": 1,
-            "error": 0.31, "own_error": 0.31, "input_error": 2e-7, "what": "overflow",
+            "error": 0.31, "own_error": 0.31, "input_error": 2e-7, "what": "overflow", "original": "",
+            "here": "",
         },
         "cause": "precision", "least_change": ["encoder/scores"], "least_change_kind": "nodes",
         "least_change_loss": [2.3026, 1.9872, 1.7716], "least_change_loss_error": 1e-4, "least_change_is_proven": True,

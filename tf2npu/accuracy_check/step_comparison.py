@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,7 +73,7 @@ class Comparison:
 def compared(original: Sequence[TrainingStep], other: Sequence[TrainingStep], tolerances: Tolerances) -> Comparison:
     """The comparison of the steps that both have."""
     found = Comparison()
-    seen: set[str] = set()
+    seen: dict[str, tuple[ParameterStep, ParameterStep]] = {}
     for number, (theirs, ours) in enumerate(zip(original, other, strict=False)):
         step = _Step(number, theirs, ours, tolerances)
         found.loss_error = max(found.loss_error, step.loss_error)
@@ -81,7 +81,7 @@ def compared(original: Sequence[TrainingStep], other: Sequence[TrainingStep], to
             found.updates[name] = max(found.updates.get(name, 0.0), error)
         if found.first is None:
             found.first = next(step.differences(seen), None)
-        seen |= {parameter.name for parameter in theirs.parameters}
+        seen |= {one.name: (one, other) for one, other in step.pairs()}
     return found
 
 
@@ -101,7 +101,7 @@ class _Step:
             return 0.0
         return _share(abs(theirs - ours), abs(theirs))
 
-    def _pairs(self) -> list[tuple[ParameterStep, ParameterStep]]:
+    def pairs(self) -> list[tuple[ParameterStep, ParameterStep]]:
         """The parameters of both; those that have one name several times by their places."""
         ours: dict[str, list[ParameterStep]] = {}
         for parameter in self.ours.parameters:
@@ -115,17 +115,18 @@ class _Step:
             yield theirs.name, _update_error(theirs, ours)
 
     def _judged(self) -> list[tuple[ParameterStep, ParameterStep]]:
-        pairs = self._pairs()
+        pairs = self.pairs()
         largest = max((_norm(one.gradient) for one, _ in pairs if one.gradient is not None), default=0.0)
         least = self.tolerances.sure * largest
         return [(one, other) for one, other in pairs if one.gradient is None or not _norm(one.gradient) < least]
 
-    def differences(self, seen: set[str]) -> Iterator[Difference]:
-        """All that is off, in the order in which a step makes it.  seen: parameters of earlier steps, which have begun alike."""
+    def differences(self, seen: Mapping[str, tuple[ParameterStep, ParameterStep]]) -> Iterator[Difference]:
+        """All that is off, in the order in which a step makes it.  seen: parameters of earlier steps, in both runs."""
         yield from self._others()
         limits = self.tolerances
-        for one, other in self._pairs():
-            if one.name not in seen and (error := _distance(one.before, other.before)) > limits.start:
+        for one, other in self.pairs():
+            error = _distance(one.before, other.before) if one.name not in seen else _apart_since(seen[one.name], one, other)
+            if error > limits.start:
                 yield self._of_update("start", one, error)
         if self.loss_error > limits.loss:
             yield from self._modes()
@@ -177,15 +178,28 @@ class _Step:
         return Difference(what, node, op, self.number, self.theirs.backward_file, self.theirs.backward_line, **told)
 
 
+def _apart_since(last: tuple[ParameterStep, ParameterStep], one: ParameterStep, other: ParameterStep) -> float:
+    """How far two runs differ in what a script itself has made of a parameter since the last step, over the parameter's norm."""
+    theirs, ours = (_minus(now.before, then.after) for now, then in zip((one, other), last, strict=True))
+    return 0.0 if _is_same(theirs, ours) else _share(_norm(_minus(theirs, ours)), _norm(one.before))
+
+
+def _minus(left: Sequence[float], right: Sequence[float]) -> list[float]:
+    return [one - other for one, other in zip(left, right, strict=True)]
+
+
 def _norm(sketch: Sequence[float]) -> float:
     return math.sqrt(sum(value * value for value in sketch)) if all(map(math.isfinite, sketch)) else math.inf
 
 
 def _distance(theirs: Sequence[float], ours: Sequence[float]) -> float:
-    """The norm of the difference over that of the original; places at which both are no finite number are alike."""
-    if list(map(repr, theirs)) == list(map(repr, ours)):
-        return 0.0
-    return _share(_norm([one - other for one, other in zip(theirs, ours, strict=True)]), _norm(theirs))
+    """The norm of the difference over that of the original."""
+    return 0.0 if _is_same(theirs, ours) else _share(_norm(_minus(theirs, ours)), _norm(theirs))
+
+
+def _is_same(theirs: Sequence[float], ours: Sequence[float]) -> bool:
+    """Whether all numbers are the same, NaN among them."""
+    return all(one == other or (one != one and other != other) for one, other in zip(theirs, ours, strict=True))
 
 
 def _share(apart: float, of: float) -> float:
@@ -201,8 +215,7 @@ def _gradient_error(theirs: ParameterStep, ours: ParameterStep) -> float:
 
 
 def _update_error(theirs: ParameterStep, ours: ParameterStep) -> float:
-    changes = ([after - before for before, after in zip(one.before, one.after, strict=True)] for one in (theirs, ours))
-    return _distance(*changes)
+    return _distance(_minus(theirs.after, theirs.before), _minus(ours.after, ours.before))
 
 
 def as_json(value: float | None) -> Any:

@@ -103,6 +103,13 @@ def test_a_converted_script_runs_with_nothing_switched_over(tmp_path: Path) -> N
     assert list((tmp_path / "profile").rglob("kernel_details.csv"))
 
 
+def test_a_script_may_import_the_adapter_before_torch(tmp_path: Path) -> None:
+    """As with the vendor's: PyTorch asks for the adapter while that imports PyTorch."""
+    (tmp_path / "train.py").write_text("import torch_npu\nimport torch\nprint(torch.ones(1).npu(), torch.ones(1).cuda())\n")
+    run = tf2npu_run("train.py", cwd=tmp_path)
+    assert run.stdout == "tensor([1.], device='npu:0') tensor([1.], device='npu:0')\n", run.stderr
+
+
 def test_a_second_conversion_of_it_changes_nothing() -> None:
     once = convert_source(SCRIPT).after
     assert convert_source(once).after == once

@@ -88,7 +88,9 @@ def test_shapes_alone_give_the_same_bounds(predicted: dict[str, Any], folder: Pa
     [
         ("predict", ("--precision", "force_fp16"), "torch.autocast"),
         ("predict", ("--batch", "32", "--devices", "2"), "one after the other"),
-        ("check", (), "does not know"),
+        ("check", ("--mode", "force_fp16"), "torch.autocast"),
+        ("check", ("--free",), "own parameters"),
+        ("check", ("--option", "fusion=off"), "no session"),
         ("tune", (), "does not know"),
     ],
 )

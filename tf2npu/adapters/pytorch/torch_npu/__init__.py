@@ -6,11 +6,25 @@ Numbers are those of PyTorch's CPU kernels; interface, limits, memory and time a
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
-import torch
+_is_loaded = False
+_imports_torch = "torch" not in sys.modules
 
-from ._device import backend
+
+def _autoload() -> None:
+    """PyTorch calls this at the end of `import torch`, too early where that import is the one below, behind which we call it.
+
+    Source of the variable: the vendor's TORCH_TRANSFER_TO_NPU.
+    """
+    if _is_loaded and os.environ.get("TORCH_TRANSFER_TO_NPU") == "1":
+        from .contrib import transfer_to_npu  # noqa: F401
+
+
+import torch  # noqa: E402
+
+from ._device import backend  # noqa: E402
 
 if not backend.is_possible():
     raise ImportError(
@@ -18,8 +32,8 @@ if not backend.is_possible():
         'install tf2npu with its extra, pip install "tf2npu[torch]"'
     )
 
-from . import npu
-from ._observers import checked_steps, prediction, profiling, run_summary
+from . import npu  # noqa: E402
+from ._observers import checked_steps, prediction, profiling, run_summary  # noqa: E402
 
 backend.install(npu)
 torch.npu = npu
@@ -55,7 +69,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'torch_npu' has no attribute '{name}'")
 
 
-def _autoload() -> None:
-    """PyTorch calls this at the end of `import torch`. Source: the vendor's environment variable TORCH_TRANSFER_TO_NPU."""
-    if os.environ.get("TORCH_TRANSFER_TO_NPU") == "1":
-        from .contrib import transfer_to_npu  # noqa: F401
+_is_loaded = True
+if _imports_torch:
+    _autoload()

@@ -7,8 +7,9 @@ those of the simulated NPU, which nothing comes to.
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ContextDecorator
 from functools import wraps
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -16,9 +17,11 @@ from torch.nn.utils.rnn import PackedSequence
 
 from .. import npu
 from .._device import tensor_types
-from . import devices, distributed, tensors
+from . import devices, distributed, refused, tensors
 from .frames import is_of_torch
 
+_MARKING = ("nvtx", "profiler")
+"""Modules of torch.cuda that mark what a script does."""
 _Autocast = torch.amp.autocast_mode.autocast
 _fork_of_torch = torch.random.fork_rng
 
@@ -28,6 +31,16 @@ class _HalfAutocast(_Autocast):
 
     def __init__(self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True) -> None:
         super().__init__("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+class _Marks(AbstractContextManager[Any], ContextDecorator):
+    """Stands for the functions of torch.cuda.nvtx and torch.cuda.profiler, which change no number: each call does nothing."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what any of them takes."""
+
+    def __exit__(self, *error: object) -> None:
+        """Let errors pass."""
 
 
 class _OneDevice(torch.nn.Module):
@@ -44,6 +57,12 @@ class _OneDevice(torch.nn.Module):
 def prepare() -> None:
     """Put into torch.npu what CUDA's modules are going to show."""
     devices.take_cpu()
+    distributed.BACKEND = "gloo"
+    for name in _MARKING:
+        del refused.WHOLE_MODULES[name], refused.ADVICE[name]
+        module = import_module(f"torch.cuda.{name}")
+        for function in module.__all__:
+            setattr(module, function, _Marks)
     npu.amp.autocast = _HalfAutocast
     for name in tensors.OLD_TYPES:
         tensors.OLD_TYPES[name] = getattr(torch, name)
@@ -133,7 +152,6 @@ def install() -> None:
     torch.accelerator.is_available = lambda: False
     torch.accelerator.current_accelerator = lambda check_available=False: None
     torch.accelerator.device_count = lambda: 0
-    distributed.BACKEND = "gloo"
 
 
 def _no_tag(storage: Any) -> None:

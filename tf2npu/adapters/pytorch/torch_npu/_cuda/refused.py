@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from npu_formats.pytorch.cuda_names import cuda_names
@@ -15,7 +14,7 @@ _LISTED = (
 )  # fmt: skip
 """Names that are refused with the words that a converted script's reader gets. PyTorch's own are kept for the others."""
 
-ADVICE: Mapping[str, str] = {
+ADVICE: dict[str, str] = {
     **unsimulated.ADVICE,
     **dict.fromkeys(("CUDAGraph", "graphs"), unsimulated.ADVICE["NPUGraph"]),
     **dict.fromkeys(("CUDAPluggableAllocator", "caching_allocator_enable"), unsimulated.ADVICE["MemPool"]),
@@ -23,7 +22,7 @@ ADVICE: Mapping[str, str] = {
 }
 """Name in torch.cuda -> what to do."""
 
-WHOLE_MODULES: Mapping[str, str] = {name: ADVICE[name] for name in ("comm", "graphs", "nccl", "nvtx", "profiler")}
+WHOLE_MODULES: dict[str, str] = {name: ADVICE[name] for name in ("comm", "graphs", "nccl", "nvtx", "profiler")}
 """Modules below torch.cuda of which nothing is there."""
 
 
