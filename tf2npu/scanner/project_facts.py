@@ -290,7 +290,8 @@ class ProjectFacts:
         loading = {path: self.files_of(path, facts.loads) for path, facts in self.files.items()}
         bound = {path for path, facts in self.files.items() if framework.is_bound_by(facts.loads)}
         training = {path for path in others if self.files[path].trains}
-        return ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - bound
+        own = {path for path, facts in self.files.items() if framework.is_bound_by(facts.exports.values())}  # in a `try`, too
+        return ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - bound - own
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called does what a script is run for, or is in a file that does."""
