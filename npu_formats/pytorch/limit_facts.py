@@ -10,8 +10,9 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
+_LISTS = Path(__file__).parent / "lists"
 COLUMNS = ("first", "A2", "A3", "950DT")
 """Chips as the lists name them; `first` is the first generation, of which they say almost nothing."""
 TYPES: Mapping[str, str] = {
@@ -107,5 +108,5 @@ def notes() -> Mapping[str, Note]:
 
 def rows_of(name: str) -> list[dict[str, str]]:
     """The rows of a list of this package."""
-    text = (resources.files("npu_formats.pytorch") / "lists" / name).read_text(encoding="utf-8")
+    text = (_LISTS / name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))

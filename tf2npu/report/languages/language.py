@@ -13,7 +13,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -32,14 +32,20 @@ class Catalogue:
     def __init__(self, texts: dict[str, str]) -> None:
         texts = {template: text for template, text in texts.items() if text}
         self._exact = {template.strip(): text for template, text in texts.items() if "{}" not in template}
-        with_slots = [(template, text) for template, text in texts.items() if _letters(template) >= _LEAST_LETTERS]
-        self._patterns = [
-            (_pattern(template.strip()), text)
-            for template, text in sorted(with_slots, key=lambda pair: -_letters(pair[0]))
-            if "{}" in template
-        ]
+        self._with_slots = {template.strip(): text for template, text in texts.items() if "{}" in template}
         self._more = texts.get(" and {} more", " and {} more").replace("{}", r"\1")
         self._known: dict[str, str | None] = {}
+
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], str]]:
+        """The templates as patterns, those of most letters first; to compile them takes longer than to convert a small file."""
+        lengths = {template: _letters(template) for template in self._with_slots}
+        wanted = [template for template, letters in lengths.items() if letters >= _LEAST_LETTERS]
+        return [(_pattern(one), self._with_slots[one]) for one in sorted(wanted, key=lambda template: -lengths[template])]
+
+    def template(self, english: str) -> str:
+        """The template in this language of a template with slots; without a text, the English one."""
+        return self._with_slots.get(english.strip(), english.strip())
 
     def text(self, english: str) -> str:
         """The text in this language, or the English one where there is none."""
@@ -93,7 +99,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def _letters(template: str) -> int:
-    return sum(1 for character in template if character.isalpha())
+    return sum(map(str.isalpha, template))
 
 
 def _pattern(template: str) -> re.Pattern[str]:

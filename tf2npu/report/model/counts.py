@@ -42,14 +42,14 @@ def without_count(message: str) -> str:
 @lru_cache(maxsize=1)
 def _counts() -> tuple[re.Pattern[str], ...]:
     """Patterns for the end of a message that tells a number of runs, one for each language."""
-    templates = [catalogue(language).text(SEEN).strip() for language in LANGUAGES]
+    templates = [catalogue(language).template(SEEN) for language in LANGUAGES]
     return tuple(re.compile(re.escape(template).replace(r"\{\}", r"\d+ ?\w+") + r"\Z") for template in templates)
 
 
 @lru_cache(maxsize=1)
 def _tails() -> tuple[re.Pattern[str], ...]:
     """Patterns for the end of a message that speaks of several places, one for each language."""
-    templates = [catalogue(language).text(TAIL).strip() for language in LANGUAGES]
+    templates = [catalogue(language).template(TAIL) for language in LANGUAGES]
     return tuple(re.compile(re.escape(t).replace(r"\{\}", r"(\d+)", 1).replace(r"\{\}", ".*") + r"\Z") for t in templates)
 
 
