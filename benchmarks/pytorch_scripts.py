@@ -32,7 +32,6 @@ ROOT = Path(__file__).parents[1]
 MOST_SECONDS = 400
 MOST_SECONDS_OF_END = 60
 """Seconds between the interrupt behind the last line and the kill."""
-_SECONDS_BETWEEN_INTERRUPTS = 20
 CHECKOUTS = {
     "examples-2020": "https://github.com/pytorch/examples at dc1afe6a, of 30 September 2020",
     "examples": "https://github.com/pytorch/examples at 77f55b91, of 25 August 2025",
@@ -268,16 +267,10 @@ def _end(process: subprocess.Popen[str], side: str) -> None:
     if side == "cpu":
         process.kill()
         return
-    threading.Thread(target=_interrupt, args=(process,), daemon=True).start()
-
-
-def _interrupt(process: subprocess.Popen[str]) -> None:
-    """Interrupt a run, again where Python has lost it in a destructor; kill one that does not end."""
-    begun = time.monotonic()
-    while process.poll() is None and time.monotonic() - begun < MOST_SECONDS_OF_END:
-        process.send_signal(signal.SIGINT)
-        time.sleep(_SECONDS_BETWEEN_INTERRUPTS)
-    process.kill()
+    process.send_signal(signal.SIGINT)
+    killer = threading.Timer(MOST_SECONDS_OF_END, process.kill)
+    killer.daemon = True
+    killer.start()
 
 
 def compared(name: str, script: Script, checkout: Path, scratch: Path, device: str, logs: Path | None) -> bool:
@@ -302,6 +295,7 @@ def compared(name: str, script: Script, checkout: Path, scratch: Path, device: s
 @click.option("--logs", type=click.Path(file_okay=False, path_type=Path), help="Keep what the scripts print.")
 def main(checkouts: tuple[str, ...], *, converted: bool, only: tuple[str, ...], logs: Path | None) -> None:
     """Run the scripts of the checkouts that are given."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would the scripts
     given = {name: Path(folder) for name, _, folder in (word.partition("=") for word in checkouts)}
     missing = [name for name in CHECKOUTS if not given.get(name, Path("/nonexistent")).is_dir()]
     for name in missing:
