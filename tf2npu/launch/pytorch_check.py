@@ -12,7 +12,7 @@ import click
 from npu_formats.documents.check_record import Failure, Record, read_record
 from npu_formats.documents.training_steps import Steps, steps_in
 from npu_formats.escape import visible
-from tf2npu.accuracy_check.training_record import AGAIN, CPU, DEVICE, MadeRun, compared_run, record
+from tf2npu.accuracy_check.training_record import AGAIN, CPU, DEVICE, MadeRun, asks_device, compared_run, record
 from tf2npu.launch import pytorch
 from tf2npu.launch.bisect_rules import change_of_rules
 from tf2npu.launch.check_places import localize, users_place
@@ -64,6 +64,8 @@ class PyTorchCheck:
             click.echo(visible(f"tf2npu check: {self.script} {self._why_no_step(process, code, original)}"), err=True)
             return None
         is_whole = len(original.steps) >= self.wanted.steps or not (code or process.is_late)
+        if not asks_device(original.steps):
+            say(f"{self.script} asks for no device, so no operator of one is checked")
         failure = None if is_whole else _failure(process, code, original, self.wanted.steps)
         runs, is_interrupted = self._runs(original)
         found = record(original, runs, failure)

@@ -20,6 +20,7 @@ from npu_formats.environment import TF2NPU_CHECK
 from npu_formats.user_frames import calling_line, is_library
 from npu_runtime.exit_handlers import at_process_end
 
+from .._cuda import devices
 from . import tensor_sketches
 from .parameter_names import Names, modules_in_eval
 
@@ -142,8 +143,8 @@ class Recorder:
         (file, line), (backward_file, backward_line) = _place(begun["line"]), _place(self._backward_line)
         return {
             "optimizer": type(optimizer).__name__, "parameters": told, "groups": begun["groups"], "in_eval": begun["in_eval"],
-            "loss": loss, "is_half": is_half, "file": file, "line": line, "backward_file": backward_file,
-            "backward_line": backward_line,
+            "loss": loss, "is_half": is_half, "asks_device": devices.has_asked(), "file": file, "line": line,
+            "backward_file": backward_file, "backward_line": backward_line,
         }  # fmt: skip
 
     def _excepted(self, hook: Any) -> Any:
