@@ -42,8 +42,9 @@ def of_npu(value: Any) -> Any:
 
 
 def _of_cpu(value: Any) -> Any:
-    is_text = type(value) is str and _ANY_TEXT.match(value) is not None
-    return cpu() if is_text or (type(value) is _device and value.type in ("cuda", "npu")) else value
+    if type(value) is str:
+        return value if _ANY_TEXT.match(value) is None else cpu().type
+    return cpu() if type(value) is _device and value.type in ("cuda", "npu") else value
 
 
 def cpu() -> torch.device:
