@@ -92,6 +92,8 @@ class PyTorchCheck:
             return f"failed before its first training step: {failed.type}: {failed.text}{f' ({file}:{line})' if file else ''}"
         if code:
             return f"ended with exit code {code} before its first training step: {process.last_line()}"
+        if ending is not None and ending.left_out:
+            return f"made no training step: its GradScaler left out {ending.left_out}, as gradients were infinite: let it run on"
         if ending is not None and ending.n_backward:
             return (
                 f"trains by hand: it called backward {ending.n_backward} times, and no optimizer of torch.optim made a step, "

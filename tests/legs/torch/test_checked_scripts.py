@@ -39,7 +39,8 @@ for step in range(5):
     print(loss.item())
 """
 NAMES = ALL_NAMES.replace('torch.empty(1 << 40, device="cuda")', "raise torch.cuda.OutOfMemoryError")
-"""What the memory of a device cannot hold, that of the host cannot either, with an error of its own."""
+NAMES = NAMES.replace(".float().sum()", ".float().mean()")
+"""All names of CUDA, without an allocation that neither memory holds, and with a loss of which float16 holds the gradients."""
 STEPS = 3
 Made = Callable[[str, str], Steps]
 
@@ -212,12 +213,22 @@ def test_a_migrated_script_is_named_beside_the_original(tmp_path: Path) -> None:
     assert kept["modes"][0]["first_difference"]["node"] == "param_groups[0]['lr']"
 
 
+OVERFLOWING = """\
+import torch
+net = torch.nn.Linear(1, 1).cuda()
+optimizer, scaler = torch.optim.SGD(net.parameters(), lr=0.1), torch.cuda.amp.GradScaler()
+scaler.scale(net(torch.full((1, 1), 1e35).cuda()).sum()).backward()
+scaler.step(optimizer)
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [
         ("import torch\ntorch.load('data/none.pt')\n", "FileNotFoundError: [Errno 2]"),
         ("import torch\nprint(torch.ones(1).cuda())\n", "never called backward"),
         ("import torch\nw = torch.ones(1, requires_grad=True)\n(w * 2).backward()\n", "trains by hand"),
+        (OVERFLOWING, "its GradScaler left out 1"),
         ("import sys, torch\nsys.exit('give me a file')\n", "give me a file"),
     ],
 )
