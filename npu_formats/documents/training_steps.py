@@ -42,9 +42,10 @@ class TrainingStep(Struct, frozen=True):
     """A step of an optimizer.
 
     loss: the last scalar that backward was called for since the step before, unscaled; None for none.
+    asks_device: the script has asked for a device of CUDA or of the NPU before, which the CPU stands for in this run.
     is_half: 16 bits took part, by autocast or by the types of parameters.  groups: the settings of each group of parameters, as
     Python writes them.  in_eval: modules of the network that are in eval().  file, line: of the call of step();
-    backward_line: of that of backward, in backward_file.
+    backward_line: of that of backward, in backward_file.  left_out: steps before it that a GradScaler did not make.
     """
 
     optimizer: str
@@ -53,6 +54,8 @@ class TrainingStep(Struct, frozen=True):
     in_eval: list[str] = []
     loss: Figure | None = None
     is_half: bool = False
+    left_out: Count = 0
+    asks_device: bool = False
     file: str = ""
     line: LineNumber = 0
     backward_file: str = ""
@@ -60,9 +63,13 @@ class TrainingStep(Struct, frozen=True):
 
 
 class Ending(Struct, frozen=True):
-    """The end of the script before its steps were all made.  n_backward: calls of backward since the last step."""
+    """The end of the script before its steps were all made.  n_backward: calls of backward since the last step.
+
+    left_out: steps that a GradScaler did not make since then, as gradients were infinite.
+    """
 
     n_backward: Count = 0
+    left_out: Count = 0
     failure: Failure | None = None
 
 

@@ -28,7 +28,7 @@ OF_CPU = Tolerances(1e-6, 1e-5, 1e-5, 0.0)
 """The same kernels make the same numbers of the same inputs; the margin is for sums that a conversion writes in another order."""
 OF_DEVICE = Tolerances(1e-4, 1e-3, 1e-3, 1e-6)
 OF_HALF = Tolerances(1e-2, 0.5, 1e-3, 1e-2)
-"""Those of the checks for TensorFlow; see docs/accuracy.md."""
+"""The figures for 16 bits of checks for TensorFlow; docs/accuracy.md has them."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,9 @@ class _Step:
                 yield self._of_update("update", one, error)
 
     def _others(self) -> Iterator[Difference]:
-        """Another optimizer, or other parameters."""
+        """Another optimizer, other steps, or other parameters."""
+        if self.theirs.left_out != self.ours.left_out:
+            yield self._setting("steps left out by GradScaler", str(self.theirs.left_out), str(self.ours.left_out))
         if self.theirs.optimizer != self.ours.optimizer:
             yield self._setting("optimizer", self.theirs.optimizer, self.ours.optimizer)
         theirs, ours = ({one.name: one for one in step.parameters} for step in (self.theirs, self.ours))
@@ -179,7 +181,7 @@ class _Step:
 
 
 def _apart_since(last: tuple[ParameterStep, ParameterStep], one: ParameterStep, other: ParameterStep) -> float:
-    """How far two runs differ in what a script itself has made of a parameter since the last step, over the parameter's norm."""
+    """The distance of what two scripts have made of a parameter since the last step, over the parameter's norm."""
     theirs, ours = (_minus(now.before, then.after) for now, then in zip((one, other), last, strict=True))
     return 0.0 if _is_same(theirs, ours) else _share(_norm(_minus(theirs, ours)), _norm(one.before))
 

@@ -56,11 +56,21 @@ def compared_run(original: Steps, run: MadeRun) -> dict[str, Any]:
 def _compared(original: Sequence[TrainingStep], run: MadeRun) -> Comparison:
     found = compared(original, run.steps.steps, _tolerances(run))
     steps = run.steps.steps
-    on_host = [one for step in steps for one in step.parameters if one.device == "cpu"]
-    if run.name == DEVICE and steps and len(on_host) == sum(len(step.parameters) for step in steps) and found.first is None:
+    if run.name == DEVICE and steps and asks_device(original) and is_on_host(steps) and found.first is None:
         first = original[0]
-        found.first = Difference("host", on_host[0].name, first.optimizer, 0, first.file, first.line, on_host[0].dtype)
+        one = first.parameters[0]
+        found.first = Difference("host", one.name, first.optimizer, 0, first.file, first.line, one.dtype)
     return found
+
+
+def asks_device(original: Sequence[TrainingStep]) -> bool:
+    """Whether the original asks for a device in one of its steps or before."""
+    return any(step.asks_device for step in original)
+
+
+def is_on_host(steps: Sequence[TrainingStep]) -> bool:
+    """Whether no parameter of these steps is on a device."""
+    return all(one.device == "cpu" for step in steps for one in step.parameters)
 
 
 def _tolerances(run: MadeRun) -> Tolerances:

@@ -12,7 +12,7 @@ import click
 from npu_formats.documents.check_record import Failure, Record, read_record
 from npu_formats.documents.training_steps import Steps, steps_in
 from npu_formats.escape import visible
-from tf2npu.accuracy_check.training_record import AGAIN, CPU, DEVICE, MadeRun, compared_run, record
+from tf2npu.accuracy_check.training_record import AGAIN, CPU, DEVICE, MadeRun, asks_device, compared_run, record
 from tf2npu.launch import pytorch
 from tf2npu.launch.bisect_rules import change_of_rules
 from tf2npu.launch.check_places import localize, users_place
@@ -64,6 +64,8 @@ class PyTorchCheck:
             click.echo(visible(f"tf2npu check: {self.script} {self._why_no_step(process, code, original)}"), err=True)
             return None
         is_whole = len(original.steps) >= self.wanted.steps or not (code or process.is_late)
+        if not asks_device(original.steps):
+            say(f"{self.script} asks for no device, so no operator of one is checked")
         failure = None if is_whole else _failure(process, code, original, self.wanted.steps)
         runs, is_interrupted = self._runs(original)
         found = record(original, runs, failure)
@@ -90,6 +92,8 @@ class PyTorchCheck:
             return f"failed before its first training step: {failed.type}: {failed.text}{f' ({file}:{line})' if file else ''}"
         if code:
             return f"ended with exit code {code} before its first training step: {process.last_line()}"
+        if ending is not None and ending.left_out:
+            return f"made no training step: its GradScaler left out {ending.left_out}, as gradients were infinite: let it run on"
         if ending is not None and ending.n_backward:
             return (
                 f"trains by hand: it called backward {ending.n_backward} times, and no optimizer of torch.optim made a step, "

@@ -14,6 +14,7 @@ _device = torch.device
 _TEXT = re.compile(r"cuda(:\d+)?\Z")
 _ANY_TEXT = re.compile(r"(cuda|npu)(:\d+)?\Z")
 _is_reference = False
+_has_asked = False
 
 
 def is_cuda(value: Any) -> bool:
@@ -42,13 +43,25 @@ def of_npu(value: Any) -> Any:
 
 def _of_cpu(value: Any) -> Any:
     if type(value) is str:
-        return value if _ANY_TEXT.match(value) is None else "cpu"
-    return _device("cpu") if type(value) is _device and value.type in ("cuda", "npu") else value
+        return value if _ANY_TEXT.match(value) is None else cpu().type
+    return cpu() if type(value) is _device and value.type in ("cuda", "npu") else value
+
+
+def cpu() -> torch.device:
+    """The CPU in the place of a device that a script has asked for."""
+    global _has_asked
+    _has_asked = True
+    return _device("cpu")
+
+
+def has_asked() -> bool:
+    """Whether the script of a reference has asked for a device that the CPU stands for."""
+    return _has_asked
 
 
 def of_keyword(value: Any) -> Any:
     """The device of an argument that takes nothing else, where a number is one, too."""
-    return "cpu" if _is_reference and type(value) is int else of_npu(value)
+    return cpu() if _is_reference and type(value) is int else of_npu(value)
 
 
 def take_cpu() -> None:

@@ -77,7 +77,7 @@ def _taking_numbers(function: Any) -> Any:
     @wraps(function)
     def taken(self: Any, *args: Any, **kwargs: Any) -> Any:
         if args and type(args[0]) is int:
-            args = ("cpu", *args[1:])
+            args = (devices.cpu(), *args[1:])
         return function(self, *args, **kwargs)
 
     return taken
@@ -85,7 +85,7 @@ def _taking_numbers(function: Any) -> Any:
 
 def _to_cpu(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
     """`cuda()` and `npu()` of a tensor, a module or a packed sequence."""
-    return self.to("cpu", **kwargs)
+    return self.to(devices.cpu(), **kwargs)
 
 
 def _stays(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -112,6 +112,16 @@ def _autocast(function: Any) -> Any:
 def _fork(devices: Any = None, enabled: bool = True, **kwargs: Any) -> AbstractContextManager[None]:
     """torch.random.fork_rng: all devices have the generator of the host, which is always forked."""
     return _fork_of_torch(devices=[], enabled=enabled, device_type="npu")
+
+
+def _is_available() -> bool:
+    """torch.accelerator.is_available: PyTorch's own functions find a machine without one."""
+    return not is_of_torch(sys._getframe(1))
+
+
+def _current(check_available: bool = False) -> torch.device | None:
+    """torch.accelerator.current_accelerator: a script gets the device that the CPU stands for."""
+    return None if is_of_torch(sys._getframe(1)) else torch.device("npu")
 
 
 def _parallel(function: Any) -> Any:
@@ -149,9 +159,8 @@ def install() -> None:
     torch.nn.DataParallel = torch.nn.parallel.DataParallel = _OneDevice
     parallel = torch.nn.parallel.DistributedDataParallel
     parallel.__init__ = _parallel(parallel.__init__)
-    torch.accelerator.is_available = lambda: False
-    torch.accelerator.current_accelerator = lambda check_available=False: None
-    torch.accelerator.device_count = lambda: 0
+    torch.accelerator.is_available = _is_available
+    torch.accelerator.current_accelerator = _current
 
 
 def _no_tag(storage: Any) -> None:

@@ -17,9 +17,11 @@ from typing import Any
 import torch
 
 from npu_formats.environment import TF2NPU_CHECK
+from npu_formats.files.directory import Directory
 from npu_formats.user_frames import calling_line, is_library
 from npu_runtime.exit_handlers import at_process_end
 
+from .._cuda import devices
 from . import tensor_sketches
 from .parameter_names import Names, modules_in_eval
 
@@ -59,6 +61,7 @@ class Recorder:
         self._n_backward = 0
         self._backward_line = ""
         self._is_half = False
+        self._left_out = 0
         self._failure: dict[str, Any] | None = None
 
     def begin(self) -> None:
@@ -70,7 +73,7 @@ class Recorder:
         register_optimizer_step_post_hook(self._stepped)
         torch.autograd.backward = self._watched(torch.autograd.backward)
         scaler, autocast = torch.amp.GradScaler, torch.amp.autocast_mode.autocast
-        scaler.scale = self._scaling(scaler.scale)
+        scaler.scale, scaler.step = self._scaling(scaler.scale), self._stepping(scaler.step)
         autocast.__enter__ = self._entering(autocast.__enter__)
         sys.excepthook = self._excepted(sys.excepthook)
         at_process_end(self._end)
@@ -100,6 +103,18 @@ class Recorder:
 
         return scaling
 
+    def _stepping(self, step: Any) -> Any:
+        """GradScaler.step, which leaves the step of the optimizer out where a gradient is infinite."""
+
+        @wraps(step)
+        def stepping(scaler: Any, *args: Any, **kwargs: Any) -> Any:
+            n_before = self._n_left
+            made = step(scaler, *args, **kwargs)
+            self._left_out += self._n_left == n_before
+            return made
+
+        return stepping
+
     def _entering(self, enter: Any) -> Any:
         @wraps(enter)
         def entering(context: Any) -> Any:
@@ -124,7 +139,7 @@ class Recorder:
             return
         self._write({"step": self._step(optimizer)})
         self._begun, self._scaled, self._loss = {}, {}, None
-        self._n_backward, self._backward_line = 0, ""
+        self._n_backward, self._left_out, self._backward_line = 0, 0, ""
         self._n_left -= 1
         if self._n_left == 0:
             sys.stdout.flush()
@@ -142,8 +157,8 @@ class Recorder:
         (file, line), (backward_file, backward_line) = _place(begun["line"]), _place(self._backward_line)
         return {
             "optimizer": type(optimizer).__name__, "parameters": told, "groups": begun["groups"], "in_eval": begun["in_eval"],
-            "loss": loss, "is_half": is_half, "file": file, "line": line, "backward_file": backward_file,
-            "backward_line": backward_line,
+            "loss": loss, "is_half": is_half, "asks_device": devices.has_asked(), "file": file, "line": line,
+            "backward_file": backward_file, "backward_line": backward_line, "left_out": self._left_out,
         }  # fmt: skip
 
     def _excepted(self, hook: Any) -> Any:
@@ -158,11 +173,12 @@ class Recorder:
 
     def _end(self) -> None:
         if os.getpid() == self._process:
-            self._write({"ending": {"n_backward": self._n_backward, "failure": self._failure}})
+            ending = {"n_backward": self._n_backward, "left_out": self._left_out, "failure": self._failure}
+            self._write({"ending": ending})
 
     def _write(self, line: dict[str, Any]) -> None:
-        with self._path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line, allow_nan=False) + "\n")
+        with Directory.given(self._path.parent) as folder, folder.appender(self._path.name) as stream:
+            stream.write(json.dumps(line, allow_nan=False).encode() + b"\n")
 
 
 def _seed() -> None:
