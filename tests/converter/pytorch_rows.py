@@ -90,7 +90,10 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("k01", "import torch\nd = torch.accelerator.current_accelerator()\nx.to(d)\n", (SAME,), ("NPT001 info",)),
     ("k02", "import torch\nif hasattr(torch, 'npu') and torch.npu.is_available():\n    d = 'npu'\n"
      "elif torch.cuda.is_available():\n    d = 'cuda'\n",
-     (SAME,), ()),
+     (SAME,), ("NPT002 info",)),
+    ("k08", "import torch\nis_npu = d.type == 'npu'\nis_cuda = d.type == 'cuda' and torch.cuda.is_available()\n",
+     (SAME,), ("NPT105 manual",)),
+    ("k09", "import torch\nKINDS = ['npu']\nif torch.cuda.is_available():\n    device = 'cuda'\n", (SAME,), ("NPT105 manual",)),
     ("k03", "import torch\nfrom torch_npu.contrib import transfer_to_npu\nx = torch.zeros(3).cuda()\n", (SAME,), ()),
     ("k04", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\nx = y.cuda()\n",
      ("x = y.npu()",), ()),

@@ -26,7 +26,7 @@ from tf2npu.rules import Rule, rule_parts
 WORK = ("manual", "unsupported")
 PLACEHOLDER = re.compile(r"^\W*(?:\{\}\W*)+$")
 """A template that is put together from texts which stand elsewhere, each of which is looked at there."""
-FILE_IDS_WITH_WORK = {"NPU001", "NPU004", "NPU005", "NPU006", "NPU008", "NPU010"}
+FILE_IDS_WITH_WORK = {"NPU001", "NPU004", "NPU005", "NPU006", "NPU008", "NPU010", "NPT601"}
 """Those that docs/report.md lists with the level manual."""
 BATCH = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\n"
 

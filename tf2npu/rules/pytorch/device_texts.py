@@ -11,12 +11,10 @@ from tf2npu.frameworks.pytorch.framework import ADAPTER_MODULE
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
-from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.left_alone import asks_for_npu, named_for_npu
 from tf2npu.rules.pytorch.facts.reached_names import is_looked_up
 from tf2npu.rules.pytorch.facts.shown_texts import is_shown
 from tf2npu.rules.pytorch.facts.value_flow import kind_of_value
-from tf2npu.scanner.script import Script
-from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
 
 _DEVICE = re.compile(r"cuda(?::(?:\d+|\{[^{}]*\}|%[ds])?)?$")
@@ -68,11 +66,11 @@ _NAMES = {"cuda": "npu", "nccl": "hccl"}
 def device_text(site: Site) -> None:
     """Writes npu where a text that reaches PyTorch says cuda, and hccl where one says nccl."""
     found = _named(site)
-    if found is None or knows_npu(site.script, site.node):
+    if found is None or asks_for_npu(site.script, site.node):
         return
     kind, is_exact = found
     if kind_of_value(site.script, site.node, site.scope) == kind:
-        return _rename(site) if kind not in _named_for_npu(site.script) else _report_both(site)
+        return _rename(site) if kind not in named_for_npu(site.script) else _report_both(site)
     if is_exact and not is_shown(site.script, site.node) and not is_looked_up(site.script, site.node, site.scope):
         site.manual(
             "This text may name a device of CUDA: write npu, or hccl for nccl, where it reaches PyTorch, and nothing else."
@@ -85,15 +83,6 @@ def _report_both(site: Site) -> None:
         "The file names the NPU in another text, so that this one may be a choice of its own: write npu, or hccl for nccl, where "
         "it is none."
     )
-
-
-@fact
-def _named_for_npu(script: Script) -> frozenset[str]:
-    """The kinds of values that a file names by the NPU's own texts, before anything is converted."""
-    values = (node.evaluated_value for node in script.walked.strings if isinstance(node, cst.SimpleString))
-    texts = [value for value in values if isinstance(value, str)]
-    kinds = ((DEVICE, re.compile(r"npu(:\d+)?$")), (BACKEND, re.compile(r".*\bhccl$")))
-    return frozenset(kind for kind, named in kinds if any(map(named.match, texts)))
 
 
 def _named(site: Site) -> tuple[str, bool] | None:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 
 _NPU = re.compile(r"(?<!i)npu|ascend(?!ing)", re.IGNORECASE)
 """A word about the NPU, which "input" is not."""
+_CUDA_TEXT = re.compile(r"""['"]cuda(?::\d+)?['"]""")
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 
 
@@ -27,9 +29,34 @@ def names_npu(text: str) -> bool:
     return _NPU.search(text) is not None
 
 
-def knows_npu(script: Script, node: cst.CSTNode) -> bool:
+@fact
+def named_for_npu(script: Script) -> frozenset[str]:
+    """The kinds of values that a file names by the NPU's own texts, before anything is converted."""
+    values = (node.evaluated_value for node in script.walked.strings if isinstance(node, cst.SimpleString))
+    texts = [value for value in values if isinstance(value, str)]
+    kinds = ((DEVICE, re.compile(r"npu(:\d+)?$")), (BACKEND, re.compile(r".*\bhccl$")))
+    return frozenset(kind for kind, named in kinds if any(map(named.match, texts)))
+
+
+def asks_for_npu(script: Script, node: cst.CSTNode) -> bool:
     """Whether a place is in a choice that asks for the NPU, in any of its branches, or in a file that switches names over."""
     return is_transferred(script) or any(map(names_npu, _tests_around(script, node)))
+
+
+def knows_npu(script: Script, node: cst.CSTNode) -> bool:
+    """The same, or a place in the statement of a text of CUDA that stays, as the file names the NPU in another text."""
+    return asks_for_npu(script, node) or (DEVICE in named_for_npu(script) and _is_beside_text(script, node))
+
+
+def _is_beside_text(script: Script, node: cst.CSTNode) -> bool:
+    """Whether a text of CUDA is in the same statement, or in a choice that the place is the condition of."""
+    inner: cst.CSTNode = node
+    for ancestor in script.walked.ancestors(node):
+        is_condition = isinstance(ancestor, cst.If) and ancestor.test is inner
+        if is_condition or isinstance(ancestor, cst.BaseSmallStatement):
+            return _CUDA_TEXT.search(script.tree.source(ancestor)) is not None
+        inner = ancestor
+    return False
 
 
 def _tests_around(script: Script, node: cst.CSTNode) -> Iterator[str]:
