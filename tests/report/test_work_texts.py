@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import pytest
 
+from npu_formats.pytorch.cuda_names import cuda_names
 from tests.converter.test_rule_examples import CASES, converted
 from tests.converter_detectors.test_promises import ADVICE
 from tests.report.message_templates import RULES, _template
@@ -22,10 +23,13 @@ from tf2npu.report.formats import as_markdown, as_sarif, rule_list
 from tf2npu.report.languages.language import catalogue
 from tf2npu.report.model.build import build
 from tf2npu.rules import Rule, rule_parts
+from tf2npu.rules.pytorch.facts.cuda_libraries import CUDA_LIBRARIES
 
 WORK = ("manual", "unsupported")
 PLACEHOLDER = re.compile(r"^\W*(?:\{\}\W*)+$")
 """A template that is put together from texts which stand elsewhere, each of which is looked at there."""
+OF_A_LIST = ": {}."
+"""The end of a template whose advice stands in a list, by the name that the template is about."""
 FILE_IDS_WITH_WORK = {"NPU001", "NPU004", "NPU005", "NPU006", "NPU008", "NPU010", "NPT601"}
 """Those that docs/report.md lists with the level manual."""
 BATCH = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\n"
@@ -78,9 +82,16 @@ def test_so_do_findings_about_whole_files() -> None:
 
 
 def test_every_template_of_work_has_an_action() -> None:
-    found = [(text, place) for text, place in templates_of_work() if not PLACEHOLDER.match(text)]
+    found = [(text, place) for text, place in templates_of_work() if not (PLACEHOLDER.match(text) or text.endswith(OF_A_LIST))]
     assert len(found) > 90
     assert [(text, place) for text, place in found if not (ADVICE.search(text) or "pad it" in text)] == []
+
+
+def test_every_advice_of_a_list_has_an_action() -> None:
+    libraries = [library.instead for library in CUDA_LIBRARIES.values()]
+    names = [name.advice for name in cuda_names().values() if name.advice]
+    assert len(libraries) > 10 and len(names) >= 50
+    assert [text for text in {*libraries, *names} if not ADVICE.search(text)] == []
 
 
 def test_no_way_to_tell_is_that_the_tool_is_silent_alone() -> None:
