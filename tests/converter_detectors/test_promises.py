@@ -14,7 +14,8 @@ from tf2npu.findings import Finding
 
 ADVICE = re.compile(
     r"\b(?:write|use|pass|call|take|make|keep|check|convert|give|set|add|run|build|leave|look|divide|print|start|remove|wrap|import"
-    r"|ask|let|compute with|decode with|format|shard|choose|feed|move|hand on|open it|test it|in (?:its|the) place|in 1\.15|having|average|the file stays)\b",
+    r"|ask|let|compute with|decode with|format"
+    r"|shard|choose|feed|move|hand on|open it|test it|in (?:its|the) place|in 1\.15|having|average|the file stays)\b",
     re.IGNORECASE,
 )
 """Words that tell a person what to do, or what to decide about."""
