@@ -19,7 +19,6 @@ import torch
 from npu_formats.environment import TF2NPU_CHECK
 from npu_formats.files.directory import Directory
 from npu_formats.user_frames import calling_line, is_library
-from npu_runtime.exit_handlers import at_process_end
 
 from .._cuda import devices
 from . import tensor_sketches
@@ -76,6 +75,8 @@ class Recorder:
         scaler.scale, scaler.step = self._scaling(scaler.scale), self._stepping(scaler.step)
         autocast.__enter__ = self._entering(autocast.__enter__)
         sys.excepthook = self._excepted(sys.excepthook)
+        from npu_runtime.exit_handlers import at_process_end  # the runtime, which only a check needs here
+
         at_process_end(self._end)
 
     def _watched(self, backward: Any) -> Any:
