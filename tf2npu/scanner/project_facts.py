@@ -284,8 +284,10 @@ class ProjectFacts:
         """
         rivals = known().bound_by - framework.bound_by
         reaching = self.reach[framework.name].reaching
+        if not framework.bound_by or not reaching:
+            return frozenset()
         others = {p for p, f in self.files.items() if any(level == 0 and root_of(name) in rivals for level, name in f.loads)}
-        if not framework.bound_by or not reaching or not others:
+        if not others:
             return frozenset()
         loading = {path: self.files_of(path, facts.loads) for path, facts in self.files.items()}
         bound = {path for path, facts in self.files.items() if framework.is_bound_by(facts.loads)}

@@ -10,13 +10,12 @@ TENSOR, MODULE, DEVICE = "torch.Tensor()", "torch.nn.Module()", "torch.device()"
 _FUNCTIONS = re.compile(r"torch(?:\.nn\.functional|\.fft|\.linalg|\.special|\.sparse|\.nested)?\.[a-z]\w*$")
 _NO_TENSOR = frozenset((
     "torch.compile", "torch.load", "torch.save", "torch.manual_seed", "torch.seed", "torch.is_tensor", "torch.numel",
-    "torch.no_grad",
-    "torch.enable_grad", "torch.inference_mode", "torch.get_default_dtype", "torch.set_default_dtype", "torch.set_default_device",
-    "torch.set_default_tensor_type", "torch.autocast", "torch.typename", "torch.split", "torch.chunk", "torch.unbind",
-    "torch.meshgrid",
-    "torch.sort", "torch.topk", "torch.max", "torch.min", "torch.svd", "torch.get_device_module", "torch.is_grad_enabled",
-    "torch.equal", "torch.allclose", "torch.is_storage", "torch.dtype", "torch.finfo", "torch.iinfo", "torch.set_num_threads",
-    "torch.get_num_threads", "torch.is_floating_point", "torch.broadcast_shapes", "torch.result_type", "torch.can_cast",
+    "torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.get_default_dtype", "torch.set_default_dtype",
+    "torch.set_default_device", "torch.set_default_tensor_type", "torch.autocast", "torch.typename", "torch.split",
+    "torch.chunk", "torch.unbind", "torch.meshgrid", "torch.sort", "torch.topk", "torch.max", "torch.min", "torch.svd",
+    "torch.get_device_module", "torch.is_grad_enabled", "torch.equal", "torch.allclose", "torch.is_storage", "torch.dtype",
+    "torch.finfo", "torch.iinfo", "torch.set_num_threads", "torch.get_num_threads", "torch.is_floating_point",
+    "torch.broadcast_shapes", "torch.result_type", "torch.can_cast",
 ))  # fmt: skip
 """Functions of lower case that give no tensor, or more than one."""
 
@@ -27,11 +26,9 @@ _TENSOR_CLASSES = re.compile(
 
 _METHODS = frozenset((
     "to", "cuda", "npu", "cpu", "float", "half", "double", "bfloat16", "long", "int", "contiguous", "clone", "detach", "view",
-    "reshape",
-    "permute", "transpose", "unsqueeze", "squeeze", "requires_grad_", "pin_memory", "flatten", "expand", "repeat", "type", "mean",
-    "sum",
-    "abs", "exp", "log", "sqrt", "pow", "add", "sub", "mul", "div", "matmul", "mm", "bmm", "t", "bool", "sigmoid", "tanh",
-    "softmax",
+    "reshape", "permute", "transpose", "unsqueeze", "squeeze", "requires_grad_", "pin_memory", "flatten", "expand", "repeat",
+    "type", "mean", "sum", "abs", "exp", "log", "sqrt", "pow", "add", "sub", "mul", "div", "matmul", "mm", "bmm", "t", "bool",
+    "sigmoid", "tanh", "softmax",
 ))  # fmt: skip
 """Methods of a tensor that give one tensor."""
 

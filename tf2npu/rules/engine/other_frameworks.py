@@ -64,10 +64,10 @@ def _left_out(script: Script) -> list[Finding]:
 
 def _of_functions_alone(script: Script, reached: list[Framework]) -> list[Finding]:
     """The remarks on a script of one framework that imports another in its functions."""
-    facts = script.project.files[script.path]
-    own = {f.family: f for f in reached if script.path in script.project.without[f.name] and f.is_bound_by(facts.imports)}
     if script.config.framework != AUTO:
         return []
+    facts = script.project.files[script.path]
+    own = {f.family: f for f in reached if script.path in script.project.without[f.name] and f.is_bound_by(facts.imports)}
     return [
         Finding(
             _RULE, Level.INFO, Span(1, 1, 1, 1),

@@ -25,11 +25,16 @@ def integer_of(node: Any, scope: Scope, depth: int = 0) -> int | None:
     return integer_of(value_node, scope, depth + 1) if value_node is not None and depth < 5 else None
 
 
+def literal_text(node: Any) -> str | None:
+    """The text of a literal that stands in one piece, or None for anything else, bytes among it."""
+    value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    return value if isinstance(value, str) else None
+
+
 def text_of(node: Any, scope: Scope) -> str | None:
     """A text, or None where it is not written out."""
     if isinstance(node, cst.SimpleString):
-        value = node.evaluated_value
-        return value if isinstance(value, str) else None
+        return literal_text(node)
     if isinstance(node, cst.ConcatenatedString):
         left, right = text_of(node.left, scope), text_of(node.right, scope)
         return None if left is None or right is None else left + right

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.frameworks.pytorch.framework import ADAPTER_MODULE
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import asks_for_npu, named_for_npu
@@ -90,8 +91,8 @@ def _named(site: Site) -> tuple[str, bool] | None:
     node: Any = site.node
     if isinstance(node, cst.FormattedString):
         return (DEVICE, False) if _FORMATTED.match(_beginning(site)) else None
-    text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-    if not isinstance(text, str):
+    text = literal_text(node)
+    if text is None:
         return None
     if _BACKENDS.match(text):
         return BACKEND, True

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import libcst as cst
-
 from tf2npu.frameworks.pytorch.cuda_names import npu_name
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.rules.pytorch.facts.cuda_chains import say_missing
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
@@ -43,8 +42,8 @@ _TYPE = re.compile(r"torch\.cuda\.(?:sparse\.)?\w*Tensor$")
 )  # fmt: skip
 def reached_name(site: Site) -> None:
     """Reports texts by which names of torch.cuda are looked up."""
-    text = site.node.evaluated_value if isinstance(site.node, cst.SimpleString) else None
-    if not isinstance(text, str) or knows_npu(site.script, site.node):
+    text = literal_text(site.node)
+    if text is None or knows_npu(site.script, site.node):
         return None
     asked = asked_of_torch(site.script, site.node, site.scope)
     is_dotted = bool(_DOTTED.match(text)) and not _TYPE.match(text) and not is_only_shown(site.script, site.node)

@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from tf2npu.frameworks.pytorch.framework import NAME
+from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.tree_walk import dotted_name
@@ -37,8 +38,7 @@ def _is_cuda(node: cst.CSTNode) -> bool:
     if isinstance(node, cst.FormattedString):
         first = node.parts[0] if node.parts else None
         return isinstance(first, cst.FormattedStringText) and _CUDA_TEXT.match(first.value) is not None
-    value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-    return isinstance(value, str) and _CUDA_TEXT.match(value) is not None
+    return _CUDA_TEXT.match(literal_text(node) or "") is not None
 
 
 @fact

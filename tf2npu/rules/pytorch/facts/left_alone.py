@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.script import Script
@@ -32,8 +33,7 @@ def names_npu(text: str) -> bool:
 @fact
 def named_for_npu(script: Script) -> frozenset[str]:
     """The kinds of values that a file names by the NPU's own texts, before anything is converted."""
-    values = (node.evaluated_value for node in script.walked.strings if isinstance(node, cst.SimpleString))
-    texts = [value for value in values if isinstance(value, str)]
+    texts = [text for node in script.walked.strings if (text := literal_text(node)) is not None]
     kinds = ((DEVICE, re.compile(r"npu(:\d+)?$")), (BACKEND, re.compile(r".*\bhccl$")))
     return frozenset(kind for kind, named in kinds if any(map(named.match, texts)))
 

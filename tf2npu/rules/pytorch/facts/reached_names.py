@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 
@@ -26,7 +27,7 @@ def asked_of_torch(script: Script, node: cst.CSTNode, scope: Scope) -> str:
         return ""
     call: Any = script.walked.parents.get(id(script.walked.parents.get(id(node))))
     owner = script.name_of(call.args[0].value, scope) or ""
-    text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-    if not isinstance(text, str) or "()" in owner or not f"{owner}.".startswith("torch."):
+    text = literal_text(node)
+    if text is None or "()" in owner or not f"{owner}.".startswith("torch."):
         return ""
     return f"{owner}.{text}"

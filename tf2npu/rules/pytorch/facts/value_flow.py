@@ -10,6 +10,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE, named, of_argument
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
@@ -17,7 +18,9 @@ from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.tree_walk import first_key
 
 _DEEPEST = 12
-"""The most steps from a text to the place that takes it; in real scripts there are up to five."""
+"""The most variables between a text and the place that takes it; in real scripts there are up to five."""
+_MOST_STEPS = 200
+"""The most places that are looked at for one text: a name that is used everywhere would lead through the whole file."""
 _LOOK_UPS = frozenset(("get", "getattr", "getenv", "pop", "setdefault"))
 """Functions that give their last argument where there is nothing else."""
 _ABOUT_OWNER = frozenset(("startswith", "endswith", "find", "count", "index", "append", "add"))
@@ -42,7 +45,7 @@ class _Flow:
         """The kind of value that is taken at the place of a node."""
         self.steps += 1
         parent: Any = self.parents.get(id(node))
-        if parent is None or self.steps > 200:
+        if parent is None or self.steps > _MOST_STEPS:
             return ""
         return next((found for found in self._ways(node, parent, scope) if found), "")
 
@@ -171,8 +174,7 @@ class _Flow:
     def _of_element(self, node: cst.CSTNode, parent: Any, scope: Scope) -> Iterator[str]:
         """A member of a collection. The key of a dictionary is a device where the dictionary is a map of devices."""
         whole = self.parents.get(id(parent))
-        is_value = isinstance(parent, cst.DictElement) and parent.value is node
-        if is_value:
+        if isinstance(parent, cst.DictElement) and parent.value is node:
             yield named(_text(parent.key))
         if isinstance(whole, cst.Dict):
             yield self._of_map(whole, scope)
@@ -254,5 +256,4 @@ def _is_collection(node: Any) -> bool:
 
 def _text(node: Any) -> str:
     """The text of a literal; empty for anything else."""
-    value = node.evaluated_value if isinstance(node, cst.SimpleString) else ""
-    return value if isinstance(value, str) else ""
+    return literal_text(node) or ""
