@@ -1,0 +1,12 @@
+"""`mindspore` with the names of r1.0 and r1.1, on a simulated Ascend device."""
+
+import sys as _sys
+
+from mindspore import common, communication, context, nn, ops
+from mindspore.common import *
+from mindspore.common import dtype
+
+__version__ = "1.1.1+tf2npu"
+__all__ = [*common.__all__, "common", "communication", "context", "dtype", "nn", "ops"]
+
+print("mindspore: tf2npu's package for a simulated Ascend device, with the names of r1.0 and r1.1", file=_sys.stderr)

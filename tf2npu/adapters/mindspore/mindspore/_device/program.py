@@ -1,0 +1,61 @@
+"""Programs of the device: a Python function is traced once for each set of shapes and types, and its graph is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from mindspore._device.session import session
+from mindspore._device.structure import flat, nesting, rebuilt
+from mindspore._device.trace import new_trace
+from mindspore.common.tensor import Tensor
+from npu_bridge.npu_init import tf
+
+
+class Program(NamedTuple):
+    """A traced function.
+
+    call: runs it, and gives the values of `fetched` outputs by number.  fed: which leaves of the arguments are fed.  outputs:
+    what the function gave.  results: its leaves.  function: kept, as the key of the program has the identity of it or of its parts.
+    """
+
+    call: Callable[..., Any]
+    fed: list[bool]
+    outputs: Any
+    results: list[Any]
+    function: Callable[..., Any]
+
+
+_programs: dict[Any, Program] = {}
+
+
+def run_traced(key: Any, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    """What a function of tensors gives.  key: tells it from all others; shapes, types and parameters are added to it."""
+    leaves = flat(arguments)
+    whole_key = (key, tuple(map(_of_leaf, leaves)), nesting(arguments))
+    program = _programs.get(whole_key)
+    if program is None:
+        program = _programs[whole_key] = _traced(function, arguments, leaves)
+    values = program.call(*[leaf.value() for leaf, is_fed in zip(leaves, program.fed, strict=False) if is_fed])[0]
+    results = (Tensor(values[i]) if i in values else one for i, one in enumerate(program.results))
+    return rebuilt(program.outputs, results)
+
+
+def _of_leaf(leaf: Any) -> Any:
+    if not isinstance(leaf, Tensor):
+        return type(leaf).__name__, repr(leaf)
+    return leaf if leaf.is_parameter else (leaf.shape, leaf.dtype)
+
+
+def _traced(function: Callable[..., Any], arguments: Sequence[Any], leaves: Sequence[Any]) -> Program:
+    with new_trace() as trace:
+        fed = [isinstance(leaf, Tensor) and not leaf.is_parameter for leaf in leaves]
+        inputs = [
+            Tensor(tf.placeholder(leaf.value().dtype, leaf.shape)) if is_fed else leaf
+            for leaf, is_fed in zip(leaves, fed, strict=False)
+        ]
+        outputs = function(*rebuilt(arguments, iter(inputs)))
+        results = [tf.identity(one.raw()) if isinstance(one, Tensor) else one for one in flat(outputs)]
+        fetches = {i: one for i, one in enumerate(results) if isinstance(one, tf.Tensor)}
+        holders = [tensor.raw() for tensor, is_fed in zip(inputs, fed, strict=False) if is_fed]
+    return Program(session().make_callable([fetches, trace.written], holders), fed, outputs, results, function)

@@ -1,0 +1,105 @@
+"""A graph while it is being built: what was read of each parameter, and the writes in the order of the program.
+
+Traces nest: a branch or the body of a loop has one of its own, whose writes stay within it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from mindspore._device.session import graph
+from npu_bridge.npu_init import tf
+
+_open: list[Trace] = []
+
+
+class Trace:
+    """One graph being built.  before: operations that all of it has to come after."""
+
+    def __init__(self, before: Sequence[Any] = ()) -> None:
+        self.before = list(before)
+        self.reads: dict[Any, Any] = {}
+        self.last_write: dict[Any, list[Any]] = {}
+        self.written: list[Any] = []
+        self.results: dict[Any, Any] = {}
+        self.aliases: dict[int, Any] = {}
+        self.n_draws = 0
+        self.is_replayed = False
+
+    def read(self, parameter: Any) -> Any:
+        """The value of a parameter as the writes before left it."""
+        if parameter not in self.reads:
+            with tf.control_dependencies(self.last_write.get(parameter, self.before)):
+                self.reads[parameter] = parameter.variable().read_value()
+        return self.reads[parameter]
+
+    def write(self, parameters: Sequence[Any], make: Callable[..., Any]) -> Any:
+        """The operation that `make` gives for the variables of parameters; it comes after all reads and writes so far.
+
+        In a part that is traced a second time for its gradient, nothing is written again: None.
+        """
+        if self.is_replayed:
+            return None
+        before = [self.reads.pop(one) for one in parameters if one in self.reads]
+        before += [op for one in parameters for op in self.last_write.get(one, self.before)]
+        with tf.control_dependencies(before):
+            made = make(*[one.variable() for one in parameters])
+        op = made if isinstance(made, tf.Operation) else made.op
+        self.note_write(parameters, op)
+        return op
+
+    def note_write(self, parameters: Sequence[Any], op: Any) -> None:
+        """Later reads of parameters come after an operation that writes them."""
+        for one in parameters:
+            self.reads.pop(one, None)
+            self.last_write[one] = [op]
+        self.written.append(op)
+
+    def origin(self, tensor: Any) -> int:
+        """The identity of a tensor, that of what it is a copy of where it is one."""
+        return id(self.aliases.get(id(tensor), tensor))
+
+    def copy_of(self, tensor: Any) -> Any:
+        """A node of its own for a tensor, so that gradients with respect to it are of what is computed from it alone."""
+        made = tf.identity(tensor)
+        self.aliases[id(made)] = self.aliases.get(id(tensor), tensor)
+        self.results[id(made)] = made  # an identity is of a tensor that lives
+        return made
+
+    @contextlib.contextmanager
+    def replaying(self) -> Iterator[None]:
+        """What is traced within was traced before: its writes are there."""
+        before, self.is_replayed = self.is_replayed, True
+        try:
+            yield
+        finally:
+            self.is_replayed = before
+
+
+def tracing() -> bool:
+    """Whether a graph is being built."""
+    return bool(_open)
+
+
+def current_trace() -> Trace:
+    """The innermost graph that is being built."""
+    return _open[-1]
+
+
+@contextlib.contextmanager
+def new_trace() -> Iterator[Trace]:
+    """A graph of its own, for a call from Python."""
+    with graph.as_default(), nested_trace(Trace()) as trace:
+        yield trace
+
+
+@contextlib.contextmanager
+def nested_trace(trace: Trace) -> Iterator[Trace]:
+    """A part of the graph that is being built."""
+    _open.append(trace)
+    try:
+        yield trace
+    finally:
+        _open.pop()
