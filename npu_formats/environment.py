@@ -17,6 +17,7 @@ TF2NPU_CHECK = "TF2NPU_CHECK"
 TF2NPU_COLLECTIVES = "TF2NPU_COLLECTIVES"
 TF2NPU_COLLECTIVE_ENGINE = "TF2NPU_COLLECTIVE_ENGINE"
 TF2NPU_COORDINATOR = "TF2NPU_COORDINATOR"
+TF2NPU_FRONTEND = "TF2NPU_FRONTEND"
 TF2NPU_JOB_KEY = "TF2NPU_JOB_KEY"
 TF2NPU_LANG = "TF2NPU_LANG"
 TF2NPU_LOG = "TF2NPU_LOG"
@@ -68,6 +69,7 @@ VARIABLES = (
         TF2NPU_COORDINATOR, "ADDRESS:PORT", "where the coordinator listens when ranks are on several machines",
         "tf2npu run", "npu_runtime",
     ),
+    Variable(TF2NPU_FRONTEND, "mindspore", "the program is one for MindSpore, which runs as it is", "tf2npu run", "tf2npu"),
     Variable(TF2NPU_JOB_KEY, "text", "the key that the ranks of several machines share", "the user", "tf2npu run"),
     Variable(TF2NPU_LANG, "en or zh", "the language of everything that has a --lang, and of the help", "the user", "tf2npu"),
     Variable(

@@ -178,7 +178,7 @@ class TestRun:
             (["--devices", "9", "-m", "--help", "--", "--strict"],
              {"module": None, "script": "train.py", "ranks": LaunchRequest(devices=2), "soc": "Ascend910B",
               "options": {"track_nan": "log", "dump_graph": "x=y"},
-              "all_sessions": False, "strict": True, "report": Path("r")})
+              "all_sessions": False, "strict": True, "frontend": "auto", "report": Path("r")})
         ]  # fmt: skip
 
     def test_ranks_may_be_anywhere(self, tool, asked):

@@ -49,7 +49,7 @@ class Place:
 
 
 def predict(
-    words: Sequence[str], *, soc: str, devices: tuple[int, ...], place: Place, precision: str | None, **asked
+    words: Sequence[str], *, soc: str, devices: tuple[int, ...], place: Place, precision: str | None, frontend: str = "auto", **asked
 ) -> int:  # fmt: skip
     """`tf2npu predict`; returns the exit code.
 
@@ -63,15 +63,17 @@ def predict(
         raise RefusedRequest(f"{script}: no such file")
     _check_place(place)
     _check_precision(precision)
-    asked_of_pytorch = is_for_pytorch(script)
+    is_as_it_is = frontend != "auto"
+    asked_of_pytorch = not is_as_it_is and is_for_pytorch(script)
     if asked_of_pytorch:
         _check_pytorch(precision, max(devices), asked)
     with orderly_end(), temporary_folder() as folder:
         out = folder / "prediction.json"
         scaled = devices if max(devices) > 1 else ()
-        request = PredictionRequest(str(out), chips(soc, script), precision=precision, devices=scaled, **asked)
-        converted = None if asked_of_pytorch else converted_for("predict", script, folder)
-        run = _Run(script, words[1:], processes_for(devices), converted)
+        socs = chips(soc, None if is_as_it_is else script)
+        request = PredictionRequest(str(out), socs, precision=precision, devices=scaled, **asked)
+        converted = None if asked_of_pytorch or is_as_it_is else converted_for("predict", script, folder)
+        run = _Run(script, words[1:], processes_for(devices), converted, frontend)
         made, code = run.predicted(replace(request, batch=()) if asked_of_pytorch else request)
         if made is not None and asked_of_pytorch and request.batch:
             add_batches(made, request, lambda other: run.predicted(other)[0])
@@ -85,17 +87,22 @@ def predict(
 
 @dataclass(frozen=True)
 class _Run:
-    """A script that is run for predictions.  words: its own.  n_ranks: processes.  converted: for this run, None for as it is."""
+    """A script that is run for predictions.
+
+    words: its own.  n_ranks: processes.  converted: for this run, None for as it is.  frontend: as `tf2npu run` has it.
+    """
 
     script: Path
     words: Sequence[str]
     n_ranks: int
     converted: TemporaryConversion | None
+    frontend: str
 
     def predicted(self, request: PredictionRequest) -> tuple[Document | None, int]:
         """The document of a request, None where the script ended before that, and the script's exit code."""
         variables = {TF2NPU_PREDICT: request.as_json()}
-        code = run_script(self.script, self.words, _options(request, self.n_ranks), variables, self.converted)
+        options = [*_options(request, self.n_ranks), "--frontend", self.frontend]
+        code = run_script(self.script, self.words, options, variables, self.converted)
         return _document(Path(request.out), self.script, code, request.steps), code
 
 

@@ -27,7 +27,7 @@ def run(
     from tf2npu.launch.shims import PYTORCH, shim_of_run
 
     script = None if module is not None else words.pop(0)
-    is_for_pytorch = shim_of_run(module, script) is PYTORCH
+    is_for_pytorch = options["frontend"] == "auto" and shim_of_run(module, script) is PYTORCH
     reason = pytorch.why_not_run() if is_for_pytorch else why_not_run()
     if reason:
         raise RefusedRequest(reason)

@@ -16,7 +16,7 @@ import click
 import tf2npu
 from npu_formats.session_options import launcher_options
 from tf2npu.frameworks.tensorflow1.adapter_imports import ADAPTERS
-from tf2npu.launch import pytorch
+from tf2npu.launch import mindspore, pytorch
 from tf2npu.refused_request import RefusedRequest
 
 _PACKAGES = ("libcst", "tensorflow-cpu", "tensorflow", "numpy", "scipy", "tf_slim", "torch")
@@ -31,6 +31,7 @@ def lines() -> list[str]:
         "",
         *(line for package in ADAPTERS for line in _adapter_lines(package)),
         *pytorch.doctor_lines(),
+        *mindspore.doctor_lines(),
         "",
         "convert, scan, report, rules: can run here",
     ]

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_OPTIONS, TF2NPU_RECORD, TF2NPU_STRICT
+from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_FRONTEND, TF2NPU_OPTIONS, TF2NPU_RECORD, TF2NPU_STRICT
 from npu_formats.escape import visible, visible_lines
 from npu_formats.files.lock import Busy
 from npu_formats.session_options import launcher_options
-from tf2npu.launch import pytorch
-from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, loaded_shim, shim_of_run, watching_shim
+from tf2npu.launch import mindspore, pytorch
+from tf2npu.launch.shims import MINDSPORE, PYTORCH, TENSORFLOW1, loaded_shim, shim_of_run, watching_shim
 from tf2npu.ranks import launch_request, launcher_script, pytorch_job
 from tf2npu.ranks.launch_request import ALONE, LaunchRequest
 from tf2npu.report.errors import NotAReport
@@ -42,18 +42,20 @@ def run_script(
     options: Mapping[str, Any] | None = None,
     all_sessions: bool = False,
     strict: bool = False,
+    frontend: str = "auto",
     report: Path | None = None,
 ) -> int:
     """Run a script or module on the simulated device and give its exit code; 2 when it cannot even be started.
 
     argv: the script's own arguments.  ranks: how many processes, and where, each with a device of its own.  soc: name of a chip.
     options: session options that win over the script's.  all_sessions: sessions without the NpuOptimizer entry go to the device
-    too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  report: folder of a
-    migration report, into which the run goes, or a file FILE.json, which tells it for a report that is elsewhere.
+    too.  strict: what a host would refuse is refused, and a run of which nothing reached the device.  frontend:
+    "mindspore" for a program of MindSpore's, "auto" else.  report: folder of a migration report, into which the run goes, or a
+    file FILE.json, which tells it for a report that is elsewhere.
     """
     is_launcher = script is not None and Path(script).suffix == launcher_script.SUFFIX
     problem = (
-        _why_not(module, script)
+        _why_not(module, script, frontend)
         or (is_launcher and _why_no_launcher(ranks, report))
         or (report and merge.why_not_run(report))
         or launch_request.problem_of(ranks)
@@ -62,7 +64,7 @@ def run_script(
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
-    _hand_over(dict(options or {}), soc, all_sessions, strict)
+    _hand_over(dict(options or {}), soc, all_sessions, strict, frontend)
     if report is not None:
         os.environ[TF2NPU_RECORD] = "1"
     try:
@@ -81,7 +83,7 @@ def run_script(
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     if all_sessions and shim is not TENSORFLOW1:
-        framework = "PyTorch" if shim is PYTORCH else "TensorFlow 2"
+        framework = "PyTorch" if shim is PYTORCH else "MindSpore" if shim is MINDSPORE else "TensorFlow 2"
         print(f"tf2npu run: --all-sessions has no effect: a script for {framework} has no sessions", file=sys.stderr)
     name = module or str(script)
     sys.argv[:] = [name, *argv]
@@ -106,7 +108,8 @@ def _run(name: str, module: str | None, strict: bool, marks: StatementMarks | No
         code, failure = _ended(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
         code, failure = _ended(lambda: _run_file(name, marks))
-    hint = pytorch.about_missing(failure.message) if failure is not None and failure.type == "ModuleNotFoundError" else ""
+    missing = failure.message if failure is not None and failure.type == "ModuleNotFoundError" else ""
+    hint = pytorch.about_missing(missing) or mindspore.about_missing(missing)
     if hint:
         print(f"tf2npu run: {visible(hint)}", file=sys.stderr)
     return _ended(_refuse_without_device) if strict and code == 0 else (code, failure)
@@ -138,7 +141,7 @@ def _run_recorded(name: str, module: str | None, strict: bool, report: Path) -> 
     return code
 
 
-def _why_not(module: str | None, script: str | Path | None) -> str | None:
+def _why_not(module: str | None, script: str | Path | None, frontend: str) -> str | None:
     if (module is None) == (script is None):
         return "name either a script or a module"
     if script is not None and not os.path.exists(script):
@@ -147,7 +150,8 @@ def _why_not(module: str | None, script: str | Path | None) -> str | None:
         launcher_options(os.environ)
     except ValueError as error:
         return str(error)
-    return _why_no_script(Path(script)) if script is not None else None
+    problem = _why_no_script(Path(script)) if script is not None else None
+    return problem or (mindspore.hidden_by(script) or None if frontend == mindspore.FRONTEND else None)
 
 
 def _why_no_script(script: Path) -> str | None:
@@ -176,7 +180,7 @@ def _words(module: str | None, script: str | Path | None, argv: Sequence[str], s
     return [*(["--strict"] if strict else []), *name, *argv]
 
 
-def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, strict: bool) -> None:
+def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, strict: bool, frontend: str) -> None:
     """Put the launcher's options into the environment, where this process and its children find them."""
     if soc is not None:
         options["soc"] = soc
@@ -186,6 +190,8 @@ def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, str
     for name, is_on in ((TF2NPU_ALL_SESSIONS, all_sessions), (TF2NPU_STRICT, strict)):
         if is_on:
             os.environ[name] = "1"
+    if frontend != "auto":
+        os.environ[TF2NPU_FRONTEND] = frontend
 
 
 def _run_file(path: str, marks: StatementMarks | None) -> None:

@@ -1,4 +1,4 @@
-"""The shim that prepares the process of a script: npu_bridge for TensorFlow 1, npu_device for 2, torch_npu for PyTorch, none."""
+"""The shim that prepares the process of a script: npu_bridge for TensorFlow 1 and MindSpore, npu_device, torch_npu, or none."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from types import ModuleType
 
 from npu_formats.device.chip import ChipProblem
-from npu_formats.environment import TF2NPU_STRICT, watched_adapter
+from npu_formats.environment import TF2NPU_FRONTEND, TF2NPU_STRICT, watched_adapter
 from tf2npu.frameworks.other_frameworks import BUILT_ON_PYTORCH
 from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE, DEVICE, adapter_of, files_of, roots_of
-from tf2npu.launch import pytorch
+from tf2npu.launch import mindspore, pytorch
 from tf2npu.launch.temporary_conversion import folders_of
 from tf2npu.runs.write import script_of
 
@@ -66,9 +66,19 @@ class _PyTorchShim(Shim):
         return None
 
 
+class _MindSporeShim(Shim):
+    """mindspore, whose cells are graphs of TensorFlow 1's sessions, so that npu_bridge knows what ran."""
+
+    def prepare(self) -> str | None:
+        """Put mindspore on the path, and say what is wrong with the launcher's options."""
+        mindspore.prepare()
+        return super().prepare()
+
+
 TENSORFLOW1 = Shim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks", "session")
 TENSORFLOW2 = Shim(DEVICE, "npu_device._execution.launch_settings", "npu_device._execution.run_summary", "function")
 PYTORCH = _PyTorchShim(pytorch.PACKAGE, "", "torch_npu._observers.run_summary", "operator")
+MINDSPORE = _MindSporeShim(BRIDGE, "npu_bridge._launch_settings", "npu_bridge._session_hooks", "session")
 _BY_PACKAGE = {shim.package: shim for shim in (TENSORFLOW1, TENSORFLOW2)}
 
 
@@ -78,6 +88,8 @@ def shim_of(script: str) -> Shim | None:
     Without an adapter, that of PyTorch for what imports PyTorch and not TensorFlow, None for what only TensorFlow 2 can run, else
     that of TensorFlow 1: its sessions may be for the device.
     """
+    if os.environ.get(TF2NPU_FRONTEND) == mindspore.FRONTEND:
+        return MINDSPORE
     if not script:
         return TENSORFLOW1
     path = Path(script)

@@ -17,7 +17,7 @@ from tf2npu.cli.script_arguments import ScriptCommand
     position=2,
     summary="Predict the time of a training step on a chip.",
     option_groups={
-        "What is predicted": ("soc", "steps", "devices", "iterations_per_loop", "precision", "batch", "shapes_only"),
+        "What is predicted": ("frontend", "soc", "steps", "devices", "iterations_per_loop", "precision", "batch", "shapes_only"),
         "Report": ("json_file", "folder", "language"),
     },
     examples=(
@@ -25,6 +25,10 @@ from tf2npu.cli.script_arguments import ScriptCommand
         "tf2npu predict --soc Ascend910B1 --batch 32 64 --report step train.py",
     ),
 )
+@click.option(
+    "--frontend", type=click.Choice(["auto", "mindspore"]), default="auto", show_default=True,
+    help="mindspore for a program of MindSpore r1.0 or r1.1, which runs as it is.",
+)  # fmt: skip
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME[,NAME]", help="Chips to predict for.")
 @click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
 @click.option(

@@ -18,7 +18,7 @@ from tf2npu.cli.script_arguments import RunCommand
     position=1,
     summary="Run a migrated script on the simulated device.",
     option_groups={
-        "What is run": ("module", "pairs", "all_sessions", "strict"),
+        "What is run": ("module", "frontend", "pairs", "all_sessions", "strict"),
         "Devices": ("devices", "hosts", "rank_table", "engine", "launcher_exec", "soc"),
         "Report": ("report_folder", "profile_folder"),
     },
@@ -48,6 +48,10 @@ from tf2npu.cli.script_arguments import RunCommand
 @click.option("--soc", metavar="NAME", help="Chip to simulate.")
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")
 @click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")
+@click.option(
+    "--frontend", type=click.Choice(["auto", "mindspore"]), default="auto", show_default=True,
+    help="mindspore for a program of MindSpore r1.0 or r1.1, which runs as it is.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Refuse what the real package refuses, and runs without the device.")
 @click.option(
     "--report", "report_folder", type=PATH, metavar="DIR",

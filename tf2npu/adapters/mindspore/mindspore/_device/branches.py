@@ -39,7 +39,7 @@ def is_of_graph(value: Any) -> bool:
 def branch(
     test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], values: Sequence[Any], names: Sequence[str], line: str
 ) -> Any:  # fmt: skip
-    """What one of two functions gives for the values, as the test says.  names: of the values.  line: "file:line" of the test."""
+    """The result of one of two functions for values, as a test says.  names: of the values.  line: "file:line" of the test."""
     if not is_of_graph(test):
         return then(*values) if test else otherwise(*values)
     outer = current_trace()
@@ -107,7 +107,7 @@ class _Part:
         return self.names[i] if len(self.names) == len(self.leaves) else f"value {i + 1}"
 
     def with_nodes(self, nodes: Sequence[Any]) -> Any:
-        """What the branch gave, with other nodes in the place of its own."""
+        """The results of the branch, with other nodes in the place of its own."""
         found = dict(zip(self.places, nodes, strict=False))
         return rebuilt(self.given, iter([Tensor(found[i]) if i in found else leaf for i, leaf in enumerate(self.leaves)]))
 

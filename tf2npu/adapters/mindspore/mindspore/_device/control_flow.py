@@ -91,7 +91,7 @@ def _compiled(tree: ast.FunctionDef, code: types.CodeType) -> types.CodeType | N
 
 
 class _Runtime:
-    """What rewritten functions call."""
+    """The functions that rewritten ones call."""
 
     rewritten = staticmethod(rewritten)
     branch = staticmethod(branches.branch)

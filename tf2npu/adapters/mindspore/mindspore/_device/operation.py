@@ -32,7 +32,7 @@ def wrap(value: Any) -> Any:
 
 
 def apply(key: Any, function: Callable[..., Any], *arguments: Any) -> Any:
-    """What `function` gives for the graph's tensors of the arguments, as MindSpore's.
+    """The result of `function` for the graph's tensors of the arguments, as MindSpore's.
 
     key: tells this function from all others, with the attributes that it has bound.
     """

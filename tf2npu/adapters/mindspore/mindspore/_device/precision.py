@@ -16,7 +16,7 @@ def cell_type() -> Any:
 
 @contextlib.contextmanager
 def within(kind: Any) -> Iterator[None]:
-    """What is computed within is of a cell of this type."""
+    """All that is computed within is of a cell of this type."""
     _types.append(kind)
     try:
         yield

@@ -16,8 +16,8 @@ class Program(NamedTuple):
     """A traced function.
 
     call: runs it, and gives the values of `fetched` outputs by number.  fed: which leaves of the arguments are fed.  outputs:
-    what the function gave.  results: its leaves.  function: kept, as the key of the program has the identity of it or of its parts.
-    """
+    what the function gave.  results: its leaves.  function: kept, as the key of the program has the identity of it or of
+    its parts."""
 
     call: Callable[..., Any]
     fed: list[bool]
@@ -30,7 +30,7 @@ _programs: dict[Any, Program] = {}
 
 
 def run_traced(key: Any, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """What a function of tensors gives.  key: tells it from all others; shapes, types and parameters are added to it."""
+    """The result of a function of tensors.  key: tells it from all others; shapes, types and parameters are added to it."""
     leaves = flat(arguments)
     whole_key = (key, tuple(map(_of_leaf, leaves)), nesting(arguments))
     program = _programs.get(whole_key)

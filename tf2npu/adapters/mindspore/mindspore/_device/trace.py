@@ -70,7 +70,7 @@ class Trace:
 
     @contextlib.contextmanager
     def replaying(self) -> Iterator[None]:
-        """What is traced within was traced before: its writes are there."""
+        """All that is traced within was traced before: its writes are there."""
         before, self.is_replayed = self.is_replayed, True
         try:
             yield

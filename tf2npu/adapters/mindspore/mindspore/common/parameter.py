@@ -32,9 +32,7 @@ class Parameter(Tensor):
         parallel_optimizer: bool = True,
     ) -> None:  # fmt: skip
         if tracing():
-            raise NoValue(
-                f"a Parameter is made in construct ({calling_line()}): make it in __init__, where it keeps its value between calls"
-            )
+            raise NoValue(f"a Parameter is made in construct ({calling_line()}): make it in __init__, so that its value is kept")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"Parameter(name={name!r}): the name is a text")
         super().__init__(default_input)

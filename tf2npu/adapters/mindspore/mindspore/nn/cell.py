@@ -91,7 +91,7 @@ class Cell:
         object.__setattr__(self, child_name, child)
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the cell computes: every cell writes its own."""
+        """The computation of the cell: every class writes its own."""
         raise NotImplementedError(f"{type(self).__name__} has no construct")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -272,7 +272,7 @@ class Cell:
     set_comm_fusion = set_param_ps = init_parameters_data = load_parameter_slice
 
     def extend_repr(self) -> str:
-        """What a cell adds to its repr."""
+        """The words that a cell adds to its repr."""
         return ""
 
     def __repr__(self) -> str:
