@@ -49,7 +49,8 @@ class Place:
 
 
 def predict(
-    words: Sequence[str], *, soc: str, devices: tuple[int, ...], place: Place, precision: str | None, frontend: str = "auto", **asked
+    words: Sequence[str], *, soc: str, devices: tuple[int, ...], place: Place, precision: str | None, frontend: str,
+    **asked,
 ) -> int:  # fmt: skip
     """`tf2npu predict`; returns the exit code.
 

@@ -103,7 +103,7 @@ _OLD_NAMES = {
 def set_auto_parallel_context(**kwargs: Any) -> None:
     """Sets how work is shared between devices.
 
-    Raises: ValueError for an unknown name or mode; NotImplementedError for a mode that splits operators over several devices.
+    Raises: ValueError for an unknown name or mode; RuntimeError for a mode that splits operators over several devices.
     """
     for name, value in kwargs.items():
         name = _OLD_NAMES.get(name, name)
@@ -120,7 +120,7 @@ def _check_parallel() -> None:
 
     split = (ParallelMode.AUTO_PARALLEL, ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.HYBRID_PARALLEL)
     if group_size() > 1 and (_parallel["parallel_mode"] in split or _parallel["pipeline_stages"] > 1):
-        raise NotImplementedError(
+        raise RuntimeError(
             f"parallel_mode={_parallel['parallel_mode']!r} with {group_size()} devices splits operators, which is not simulated: "
             "use ParallelMode.DATA_PARALLEL, or one device"
         )

@@ -25,7 +25,7 @@ class Initializer:
 
     def _initialize(self, arr: np.ndarray) -> None:
         """Fills an array; subclasses of programs write this one."""
-        raise NotImplementedError(f"{type(self).__name__} has no _initialize(self, arr)")
+        raise RuntimeError(f"{type(self).__name__} has no _initialize(self, arr)")
 
     def __call__(self, arr: np.ndarray) -> None:
         self._initialize(arr)

@@ -107,9 +107,9 @@ def _gathered(x: Tensor, index: Tensor) -> Tensor:
 
 
 def _set_item(x: Tensor, key: Any, value: Any) -> None:
-    """Puts a value into a tensor that is no parameter.  Raises: NotImplementedError for what is not simulated."""
+    """Puts a value into a tensor that is no parameter.  Raises: RuntimeError for what is not simulated."""
     if x.is_parameter:
-        raise NotImplementedError("x[...] = value of a Parameter is not simulated: use ops.ScatterNdUpdate or set_data")
+        raise RuntimeError("x[...] = value of a Parameter is not simulated: use ops.ScatterNdUpdate or set_data")
     if not tracing():
         array = x.asnumpy().copy()
         array[np.asarray(key) if isinstance(key, Tensor) else key] = np.asarray(value, array.dtype)

@@ -92,7 +92,7 @@ class Cell:
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
         """The computation of the cell: every class writes its own."""
-        raise NotImplementedError(f"{type(self).__name__} has no construct")
+        raise RuntimeError(f"{type(self).__name__} has no construct")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
         if "_cells" not in self.__dict__:

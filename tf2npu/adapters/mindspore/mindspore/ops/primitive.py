@@ -89,7 +89,7 @@ class WritingPrimitive(Primitive):
 
     def write(self, variables: list[Any], *nodes: Any, **attrs: Any) -> Any:
         """The operation of TensorFlow's that writes."""
-        raise NotImplementedError
+        raise RuntimeError
 
     def __call__(self, *given: Any) -> Any:
         if not tracing():
