@@ -17,7 +17,6 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "SubsetRandomSampler",
-    "SubsetSampler",
     "WeightedRandomSampler",
 ]
 

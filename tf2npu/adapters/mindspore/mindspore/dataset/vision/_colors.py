@@ -154,24 +154,28 @@ def saturated(image: np.ndarray, factor: float) -> np.ndarray:
 
 
 def hue_turned(image: np.ndarray, turn: float) -> np.ndarray:
-    """Colours turned on the circle of hues, whose steps are 256 here."""
+    """Colours turned on the circle of hues, in bytes between, as OpenCV has them; no turn changes nothing."""
     if turn == 0:
         return image
-    hue, saturation, value = hue_saturation_value(image.astype(np.float32) / 255)
-    return saturated_cast(255 * from_hue((hue + turn) % 1, saturation, value))
+    hue, saturation, value = to_hue(image)
+    return from_hue((hue + int(turn * 255)) % 256, saturation, value)
 
 
-def hue_saturation_value(colours: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Hue in turns, saturation and value of colours between 0 and 1."""
-    red, green, blue = np.moveaxis(colours, 2, 0)
-    value = colours.max(2)
-    spread = value - colours.min(2)
-    safe = np.where(spread == 0, 1, spread)
-    hue = np.select([value == red, value == green], [(green - blue) / safe, 2 + (blue - red) / safe], 4 + (red - green) / safe)
-    return hue / 6 % 1, spread / np.where(value == 0, 1, value), value
+def to_hue(image: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hue (256 steps of the circle), saturation and value of an RGB image, by OpenCV's quotients of 12 bits."""
+    red, green, blue = np.moveaxis(image.astype(np.int64), 2, 0)
+    value = np.maximum(np.maximum(red, green), blue)
+    spread = value - np.minimum(np.minimum(red, green), blue)
+    share = np.rint((255 << 12) / np.maximum(value, 1)).astype(np.int64)
+    step = np.rint((256 << 12) / (6.0 * np.maximum(spread, 1))).astype(np.int64)
+    sector = np.select([value == red, value == green], [green - blue, blue - red + 2 * spread], red - green + 4 * spread)
+    hue = sector * step + (1 << 11) >> 12
+    return hue % 256, spread * share + (1 << 11) >> 12, value
 
 
 def from_hue(hue: np.ndarray, saturation: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Red, green and blue: value lowered by the saturation, by each colour's way from the hue on the circle."""
-    ways = (np.array([5, 3, 1], np.float32) + hue[..., None] * 6) % 6
-    return value[..., None] * (1 - saturation[..., None] * np.minimum(ways, 4 - ways).clip(0, 1))
+    """The RGB image: value lowered by the saturation, by each colour's way from the hue on the circle of 255 steps."""
+    sixths = hue.astype(np.float32) * np.float32(6 / 255)
+    ways = (np.array([5, 3, 1], np.float32) + sixths[:, :, None]) % 6
+    lowered = saturation[:, :, None] / np.float32(255) * np.minimum(ways, 4 - ways).clip(0, 1)
+    return saturated_cast(value[:, :, None] * (1 - lowered))

@@ -72,7 +72,7 @@ class CenterCrop(Operation):
         check_image(image, "CenterCrop")
         height, width = self.size
         missing = [max(0, wanted - have) for wanted, have in zip(self.size, image.shape[:2], strict=True)]
-        sides = (missing[1] // 2, missing[0] // 2, missing[1] - missing[1] // 2, missing[0] - missing[0] // 2)
+        sides = (missing[1] - missing[1] // 2, missing[0] - missing[0] // 2, missing[1] // 2, missing[0] // 2)
         image = bordered(image, sides, np.zeros(1), Border.CONSTANT)
         top, left = (image.shape[0] - height) // 2, (image.shape[1] - width) // 2
         return image[top : top + height, left : left + width]

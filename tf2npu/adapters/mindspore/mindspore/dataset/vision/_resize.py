@@ -47,11 +47,9 @@ def centres(old: int, new: int) -> tuple[np.ndarray, np.ndarray]:
 
 @functools.lru_cache(maxsize=256)
 def linear(old: int, new: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Places and weights of the two pixels that make each new one."""
+    """Places and weights of the two pixels that make each new one; at a border they are one pixel."""
     before, way = centres(old, new)
-    way[(before < 0) | (before >= old - 1)] = 0
-    before = before.clip(0, old - 1)
-    return [before, np.minimum(before + 1, old - 1)], [1 - way, way]
+    return [(before + step).clip(0, old - 1) for step in (0, 1)], [1 - way, way]
 
 
 @functools.lru_cache(maxsize=256)
@@ -88,7 +86,9 @@ def along(image: np.ndarray, taps, axis: int) -> np.ndarray:
 
 def linear_bytes(image: np.ndarray, height: int, width: int) -> np.ndarray:
     """Bytes, with the roundings of OpenCV's vector code: 4 bits after the rows, 16 after each product of the columns."""
-    line = along(image.astype(np.int32), whole(linear, image.shape[1], width), 1) >> 4
+    (left, right), (before, behind) = whole(linear, image.shape[1], width)
+    before = np.where(left == right, 1 << WEIGHT_BITS, before)  # borders of a line are exact, those between lines are not
+    line = along(image.astype(np.int32), ([left, right], [before, np.where(left == right, 0, behind)]), 1) >> 4
     (top, bottom), (above, below) = whole(linear, image.shape[0], height)
     total = (line.take(top, 0) * above[:, None, None] >> 16) + (line.take(bottom, 0) * below[:, None, None] >> 16)
     return (total + 2 >> 2).clip(0, 255).astype(np.uint8)

@@ -10,9 +10,10 @@ import numpy as np
 from ...common.dtype import np_type
 from ..core.operation import Operation, number_in
 from ..core.refusal import refused_class
-from . import _crops
+from . import _crops, _pillow_colors
 from ._colors import around, channel_values
 from ._pillow import resampled
+from ._pillow_colors import grey
 from ._resize import known_interpolation, shorter_side, two_sides
 from .decoding import decoded
 from .utils import Border, Inter
@@ -220,12 +221,6 @@ class Invert(Operation):
         return 255 - picture(image, "Invert")
 
 
-def grey(image: np.ndarray) -> np.ndarray:
-    """Grey values of an RGB image as Pillow computes them."""
-    red, green, blue = np.moveaxis(image.astype(np.int32), 2, 0)
-    return ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16).astype(np.uint8)
-
-
 def colours(image: np.ndarray, who: str) -> np.ndarray:
     if picture(image, who).ndim != 3 or image.shape[2] != 3:
         raise TypeError(f"{who}: it needs an RGB image, not one of shape {image.shape}")
@@ -256,34 +251,23 @@ class RandomGrayscale(Operation):
         return np.repeat(grey(image)[:, :, None], 3, axis=2) if self.random.random_sample() < self.prob else image
 
 
-def blended(first: np.ndarray, image: np.ndarray, share: float) -> np.ndarray:
-    """The way from one image to another, cut to whole numbers as Pillow does."""
-    values = first.astype(np.float32) + np.float32(share) * (image.astype(np.float32) - first.astype(np.float32))
-    return values.clip(0, 255).astype(np.uint8)
-
-
 class RandomColorAdjust(Operation):
-    """An image whose brightness, contrast and saturation are changed by factors that are drawn, in an order that is drawn."""
+    """An image whose brightness, contrast, saturation and hue are changed by factors that are drawn, in an order that is drawn.
+
+    A number c stands for the limits 1 - c and 1 + c; for hue, -c and c, in turns of the colour circle.
+    """
 
     def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
-        if hue not in (0, (0, 0), [0, 0]):
-            raise ValueError("RandomColorAdjust: hue is not supported in py_transforms here; use c_transforms.RandomColorAdjust")
-        given = {"brightness": brightness, "contrast": contrast, "saturation": saturation}
-        self.limits = {name: around(name, value, 1, 0, 2.0**24) for name, value in given.items()}
+        self.limits = {
+            _pillow_colors.brightened: around("brightness", brightness, 1, 0, 2.0**24),
+            _pillow_colors.contrasted: around("contrast", contrast, 1, 0, 2.0**24),
+            _pillow_colors.saturated: around("saturation", saturation, 1, 0, 2.0**24),
+            _pillow_colors.hue_turned: around("hue", hue, 0, -0.5, 0.5),
+        }
 
     def apply(self, image):
         colours(image, "RandomColorAdjust")
-        for place in self.random.permutation(3):
-            name = list(self.limits)[place]
-            share = self.random.uniform(*self.limits[name])
-            image = blended(self._ground(name, image), image, share)
+        changes = list(self.limits)
+        for place in self.random.permutation(len(changes)):
+            image = changes[place](image, self.random.uniform(*self.limits[changes[place]]))
         return image
-
-    @staticmethod
-    def _ground(name: str, image: np.ndarray) -> np.ndarray:
-        """The image without its brightness, contrast or saturation."""
-        if name == "brightness":
-            return np.zeros_like(image)
-        if name == "contrast":
-            return np.full_like(image, int(grey(image).mean() + 0.5))
-        return np.repeat(grey(image)[:, :, None], 3, axis=2)
