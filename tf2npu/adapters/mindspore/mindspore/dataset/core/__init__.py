@@ -1,0 +1,1 @@
+"""Settings of the pipelines, and the numbers that they draw."""
