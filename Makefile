@@ -34,7 +34,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 3
 .PHONY: setup demo test test-core test-times quick regen docs new-rule new-kernel new-command lint ruff mypy imports layout dead-code unit shim converter-environments converter-suite whole acceptance rank-checkpoints rank-launchers tensorflow2-scripts pytorch-scripts torch-releases rank-training graphs networks conditions suites soak comparing profiling profiling-parser profiling-adviser precision faults checks effort report-scale converter-everywhere kernels bench loop-memory spreads fuzz fuzz-readers clean
 
 # A leg is a front end that is tested in a pytest call of its own (tests/legs.toml): make test LEGS="core torch", or make test-tf2 alone.
-LEGS ?= core tf2 $(if $(wildcard .venv-torch),torch)
+LEGS ?= core tf2 mindspore $(if $(wildcard .venv-torch),torch)
 
 # The environments of the legs that are named, too: make setup LEGS="core torch" is where PyTorch is asked for.
 setup: $(STAMP)

@@ -98,8 +98,8 @@ class _Part:
         own = _node(leaf) if isinstance(leaf, Tensor) else tf.constant(leaf, node.dtype)
         if own.dtype != node.dtype or not own.shape.is_compatible_with(node.shape):
             raise TypeError(
-                f"{self._name(i)} is {node.dtype.name} {tuple(node.shape)} in one branch of the test at {self.line}, and "
-                f"{own.dtype.name} {tuple(own.shape)} in the other: give both one type and shape"
+                f"{self._name(i)} is {node.dtype.name} {_shape(node)} in one branch of the test at {self.line}, and "
+                f"{own.dtype.name} {_shape(own)} in the other: give both one type and shape"
             )
         return own
 
@@ -182,8 +182,8 @@ def _node_of_turn(leaf: Any, node: Any, names: Sequence[str], i: int, line: str)
     if made.dtype != node.dtype or not made.shape.is_compatible_with(node.shape):
         name = names[i] if i < len(names) else f"value {i + 1}"
         raise TypeError(
-            f"{name} is {node.dtype.name} {tuple(node.shape)} before the loop at {line}, and {made.dtype.name} "
-            f"{tuple(made.shape)} after a turn: a tensor keeps its type and shape in a loop"
+            f"{name} is {node.dtype.name} {_shape(node)} before the loop at {line}, and {made.dtype.name} "
+            f"{_shape(made)} after a turn: a tensor keeps its type and shape in a loop"
         )
     return made
 
@@ -192,10 +192,14 @@ def _node(leaf: Any) -> Any:
     return leaf.raw() if isinstance(leaf, Tensor) else Tensor(leaf).raw()
 
 
+def _shape(node: Any) -> tuple[int | None, ...]:
+    return tuple(node.shape.as_list())
+
+
 def _truth(test: Any, line: str) -> Any:
     node = _node(test)
     if node.shape.num_elements() != 1:
-        raise ValueError(f"the test at {line} is a tensor of shape {tuple(node.shape)}: a tensor of one element can be tested")
+        raise ValueError(f"the test at {line} is a tensor of shape {_shape(node)}: a tensor of one element can be tested")
     node = tf.reshape(node, ())
     return node if node.dtype == tf.bool else tf.not_equal(node, tf.zeros((), node.dtype))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -108,7 +108,7 @@ class Cell:
 
     def _traced(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The cell in a graph: equal calls of a cell that draws nothing are one."""
-        trace, key = current_trace(), self._call_key(inputs)
+        trace, key = current_trace(), self._call_key(inputs, id)
         known = trace.results.get(key)
         if known is not None and not known[2] and not kwargs:
             return known[0]
@@ -117,16 +117,17 @@ class Cell:
             outputs = self._constructed(inputs, kwargs)
         trace.n_draws += self.draws_anew
         trace.results[key] = outputs, inputs, trace.n_draws > before
+        trace.results["origins", self._call_key(inputs, trace.origin)] = trace.results[key]
         return outputs
 
     def traced_before(self, inputs: tuple[Any, ...]) -> Any:
-        """(outputs, ...) of the last call in this graph with these arguments, None where there was none."""
-        return current_trace().results.get(self._call_key(inputs))
-
-    def _call_key(self, inputs: tuple[Any, ...]) -> Any:
+        """(outputs, ...) of the last call in this graph with these arguments or copies of them, None where there was none."""
         trace = current_trace()
+        return trace.results.get(("origins", self._call_key(inputs, trace.origin)))
+
+    def _call_key(self, inputs: tuple[Any, ...], identity: Callable[[Any], int]) -> Any:
         nodes = [one.node if isinstance(one, Tensor) else None for one in flat(inputs)]
-        parts = [id(one) if node is None else trace.origin(node) for one, node in zip(flat(inputs), nodes, strict=False)]
+        parts = [id(one) if node is None else identity(node) for one, node in zip(flat(inputs), nodes, strict=False)]
         return self, tuple(parts)
 
     def _scope(self) -> str:
