@@ -31,7 +31,7 @@ SEVERITIES = ("unsupported", "manual", "info")
 MOST_MINUTES = 100_000
 """The most minutes that settings may give to a place: fifty weeks of work."""
 _PYTHON = re.compile(r"3\.\d{1,2}$")
-RULE_LETTERS = ("NPU", "NPT")
+RULE_LETTERS = ("NPU", "NPT", "NPM")
 """Letters by which the ids of rules begin, a word for each framework with rules: `rule_ids` of its record."""
 _RULE_ID = re.compile(rf"(?:(?:{'|'.join(RULE_LETTERS)})\d{{0,3}}|NPUX\d{{0,4}})$")  # NPUX are rules of plug-ins
 _MOST_NAME_BYTES = 4096

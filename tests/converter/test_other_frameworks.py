@@ -23,7 +23,6 @@ def said(text: str, path: str = "train.py", others: dict[str, str] | None = None
         ("import jax", "JAX"),
         ("from jax import nn", "JAX"),
         ("import numpy, jax.nn as nn", "JAX"),
-        ("import mindspore as ms", "MindSpore"),
         ("from paddle.fluid import layers", "PaddlePaddle"),
         ("try:\n    import jax\nexcept ImportError:\n    jax = None", "JAX"),
     ],

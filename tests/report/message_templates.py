@@ -17,6 +17,7 @@ from pathlib import Path
 
 from npu_formats.pytorch.limit_facts import TEXTS, rows_of
 from tf2npu.file_findings import FILE_FINDINGS
+from tf2npu.frameworks.mindspore.names import changed
 from tf2npu.frameworks.registry import known
 from tf2npu.report.languages.language import Catalogue, texts_of_template
 from tf2npu.rules import rule_parts
@@ -205,6 +206,7 @@ def facts() -> list[str]:
     found += [re.sub(r"\{\w+\}", "{}", text) for text in TEXTS.values()]  # named by what stands there
     found += [row["instead"] for row in rows_of("known_fallbacks.csv") if row["instead"]]
     found += [re.sub("^the NPU has no .*?: ", "", row["advice"]) for row in rows_of("cuda_names.csv") if row["advice"]]
+    found += [row.instead for kind in ("name", "module", "context", "parallel") for row in changed(kind).values()]
     return found + [text for note in FILE_FINDINGS for text in (note.title, note.why, note.done_when) if text]
 
 

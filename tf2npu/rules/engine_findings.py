@@ -221,7 +221,7 @@ def unused_comment(site: Any) -> None:
         Example.same(
             "import torch\nx = torch.zeros(3).cuda()", note="as asked", level="info", config=Config(framework="tensorflow")
         ),
-        Example.same("from mindspore import nn", note="MindSpore", level="info"),
+        Example.same("from paddle import nn", note="PaddlePaddle", level="info"),
         Example.same(
             "import sugartensor as tf\ntf.sg_train()",
             note="another package's sessions",

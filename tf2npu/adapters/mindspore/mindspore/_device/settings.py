@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 GRAPH_MODE, PYNATIVE_MODE = 0, 1
-settings: dict[str, Any] = {"mode": GRAPH_MODE, "device_target": "Ascend", "device_id": 0}
-"""The default of `mode` is GRAPH_MODE.  Source: the pages of context.set_context of r1.1."""
+settings: dict[str, Any] = {"mode": PYNATIVE_MODE, "device_target": "Ascend", "device_id": 0}
+"""The default of `mode` is PYNATIVE_MODE.  Source: the docstring of context.set_context in r1.1 and r1.0."""
 
 
 def is_graph_mode() -> bool:
