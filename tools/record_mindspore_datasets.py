@@ -1,7 +1,7 @@
 """Writes tests/fixtures/mindspore/datasets.npz, values of transforms and pipelines:   python -m tools.record_mindspore_datasets
 
 Run by hand with a Python that has MindSpore 2.10 for CPUs, without tf2npu's package `mindspore` on the path. Values are facts of
-that release; images are drawn by numpy. `tests/legs/mindspore/test_dataset_recordings.py` compares the project's package with them.
+that release; images are drawn by numpy. `tests/legs/mindspore/test_dataset_recordings.py` compares our package with them.
 """
 
 from __future__ import annotations

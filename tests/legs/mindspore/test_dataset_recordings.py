@@ -36,7 +36,7 @@ def ours(tmp_path_factory):
 
 
 def difference(name: str, ours: np.ndarray, real: np.ndarray) -> str:
-    """How two arrays differ, or nothing: bytes by one grey level, numbers by 1e-6, all else not at all."""
+    """The difference of two arrays, or nothing: bytes may differ by one grey level, numbers by 1e-6, all else not at all."""
     if (ours.dtype, ours.shape) != (real.dtype, real.shape):
         return f"{name}: {ours.dtype} of {ours.shape}, and in MindSpore {real.dtype} of {real.shape}"
     if ours.dtype.kind == "f":

@@ -105,8 +105,6 @@ class Dataset:
             self._counted = sum(1 for _ in self.rows(Run()))
         return self._counted if known is None else known
 
-    __len__ = get_dataset_size
-
     def get_batch_size(self) -> int:
         return self._nearest("batch_size") or 1
 
@@ -114,7 +112,7 @@ class Dataset:
         return self._nearest("repeat_count") or 1
 
     def num_classes(self) -> int | None:
-        """Classes of the source, or None where it has no labels."""
+        """Classes of a folder of images; None for other sources, as in MindSpore."""
         return self.children[0].num_classes() if self.children else None
 
     def get_class_indexing(self) -> dict[str, int]:

@@ -13,19 +13,14 @@ MAGIC_OF_BYTES = 0x08
 """The type byte of IDX files that hold unsigned bytes."""
 CIFAR_RECORDS = {"train.bin": 50_000, "test.bin": 10_000}
 """Records of the files of CIFAR-100; each file of CIFAR-10 has 10,000."""
-IMAGE_ENDINGS = (".jpg", ".jpeg", ".bmp", ".png", ".JPG", ".JPEG", ".BMP", ".PNG")
 
 
 class LabelledArrays(SourceDataset):
     """Images of one size with labels, held in memory."""
 
     def __init__(self, names, images: np.ndarray, labels: list[np.ndarray], sampling: tuple):
-        self._labels = labels[-1]
         row = lambda number: (images[number], *(np.asarray(each[number]) for each in labels))  # noqa: E731
         super().__init__(names, len(images), row, sampling, lambda: labels[0])
-
-    def num_classes(self):
-        return len(np.unique(self._labels))
 
 
 class MnistDataset(LabelledArrays):
@@ -158,7 +153,8 @@ class Cifar100Dataset(LabelledArrays):
 class ImageFolderDataset(SourceDataset):
     """Images in a folder for each class: image, a file's bytes unless decode is set, and label of int32.
 
-    Classes are numbered in the order of their folders' names, unless class_indexing says otherwise.
+    Classes are numbered in the order of their folders' names, unless class_indexing says otherwise.  extensions: endings of the
+    files to take; all files by default.
     """
 
     def __init__(
@@ -176,17 +172,17 @@ class ImageFolderDataset(SourceDataset):
         cache=None,
     ):
         folder = existing_folder(dataset_dir, "ImageFolderDataset")
-        endings = tuple(extensions) if extensions else IMAGE_ENDINGS
+        endings = tuple(extensions or [""])
         self._classes = classes_of(folder, class_indexing)
         found = [
             (path, label)
-            for name, label in self._classes.items()
+            for name, label in sorted(self._classes.items())
             for path in sorted((folder / name).iterdir())
             if path.name.endswith(endings) and path.is_file()
         ]
         if not found:
             raise RuntimeError(
-                f"{folder}: no image was found ({', '.join(endings)}): the folder has to hold a folder of images a class"
+                f"{folder}: no image was found: the folder has to hold a folder of images a class; extensions is {extensions!r}"
             )
 
         def row(number: int) -> tuple:

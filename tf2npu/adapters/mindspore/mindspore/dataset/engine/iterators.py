@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from ...common.tensor import Tensor
 from ..core.random_numbers import Run
 
@@ -17,7 +19,7 @@ class Iterator:
     def __init__(self, dataset, num_epochs: int = -1, output_numpy: bool = False):
         dataset.check_tree()
         self.dataset, self._run, self._num_epochs = dataset, Run(), num_epochs
-        self._convert = (lambda column: column) if output_numpy else Tensor
+        self._convert = (lambda column: column) if output_numpy else as_tensor
         self._rows, self._index, self._stopped = None, 0, False
 
     def __iter__(self):
@@ -53,6 +55,11 @@ class Iterator:
 
     def _given(self, row: tuple):
         return [self._convert(column) for column in row]
+
+
+def as_tensor(column: np.ndarray) -> Tensor | np.ndarray:
+    """A Tensor; texts stay arrays, as there are no Tensors of texts."""
+    return column if column.dtype.kind in "SU" else Tensor(column)
 
 
 class DictIterator(Iterator):

@@ -99,11 +99,8 @@ class RandomSampler(BuiltinSampler):
 
     def chosen(self, count):
         if self.replacement:
-            return self.random.randint(0, count, self.num_samples or count) if count else np.arange(0)
+            return self.random.randint(0, count, count) if count else np.arange(0)
         return self.random.permutation(count)
-
-    def most(self, count):
-        return (self.num_samples or count) if self.replacement and count else count
 
 
 class DistributedSampler(BuiltinSampler):
@@ -132,12 +129,15 @@ class DistributedSampler(BuiltinSampler):
             return np.arange(0)
         epoch = next(self.epochs)
         order = np.random.RandomState(epoch).permutation(count) if self.shuffle else np.arange(count)
-        first = self.shard_id - max(self.offset, 0)
-        places = first + self.num_shards * np.arange(self.most(count) + (first < 0))
-        return order[places[places >= 0] % count]
+        return order[self._places(count) % count]
+
+    def _places(self, count: int) -> np.ndarray:
+        """Places in the order; an offset moves all shards, and places before the first one are left out."""
+        places = self.shard_id - max(self.offset, 0) + self.num_shards * np.arange(-(-count // self.num_shards))
+        return places[places >= 0]
 
     def most(self, count):
-        return -(-count // self.num_shards)
+        return len(self._places(count))
 
 
 class SubsetSampler(BuiltinSampler):
@@ -178,14 +178,11 @@ class WeightedRandomSampler(BuiltinSampler):
             raise RuntimeError(
                 f"WeightedRandomSampler: there are {len(self.weights)} weights and {count} rows; give a weight a row"
             )
-        drawn = self.num_samples or count
+        drawn = min(self.num_samples or count, count)
         shares = self.weights / self.weights.sum()
         if not self.replacement and drawn > np.count_nonzero(shares):
             raise RuntimeError(f"WeightedRandomSampler: {drawn} rows without replacement need as many weights above 0")
         return self.random.choice(len(shares), drawn, self.replacement, shares)
-
-    def most(self, count):
-        return self.num_samples or count
 
 
 class PKSampler(BuiltinSampler):

@@ -52,7 +52,7 @@ def to_hue(image: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def from_hue(hue: np.ndarray, saturation: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """The RGB image of hue, saturation and value in bytes. In each sixth of the circle one colour is full and another one empty."""
+    """The RGB image of hue, saturation and value in bytes. In each sixth of the circle one colour is full and one is empty."""
     sixths = hue.astype(np.float32) * np.float32(6) / np.float32(255)
     sector = np.floor(sixths)
     part, share, full = sixths - sector, saturation.astype(np.float32) / np.float32(255), value.astype(np.float32)
