@@ -20,7 +20,7 @@ from tests.legs.mindspore.recordings import read
 
 
 def logits(network: N.LeNet) -> np.ndarray:
-    """What the network gives for the first batch of images."""
+    """The network's output for the first batch of images."""
     network.set_train(False)
     return network(Tensor(next(N.images())[0])).asnumpy()
 

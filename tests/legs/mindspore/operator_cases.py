@@ -58,7 +58,7 @@ class Case:
     """Whether the tensors are one tuple, as for Concat."""
     has_gradient: bool = True
     n_outputs: int | None = None
-    """How many of the outputs are looked at, where the others say nothing; None for all."""
+    """The number of outputs that are looked at, where the others say nothing; None for all."""
 
     def arrays(self, name: str) -> list[np.ndarray]:
         """The inputs; a case of the same name draws the same."""
@@ -101,7 +101,7 @@ def leaves(value: Any) -> list[np.ndarray]:
 
 
 def computed(name: str) -> dict[str, np.ndarray]:
-    """What a case gives: its outputs, and the gradients of its inputs that are real numbers."""
+    """A case's outputs, and the gradients of its inputs that are real numbers."""
     case = CASES[name]
     arrays = case.arrays(name)
     network, inputs = Operator(case), [Tensor(array) for array in arrays]
