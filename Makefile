@@ -69,6 +69,7 @@ quick: $(STAMP)
 
 regen: $(STAMP)
 	$(PYTHON) tools/build_api_table.py
+	$(PYTHON) tools/build_mindspore_names.py
 	$(PYTHON) tools/build_not_simulated.py
 	$(PYTHON) -m tests.report.message_templates --write
 	$(PYTHON) tools/draw_packages.py

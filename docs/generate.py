@@ -13,6 +13,7 @@ from tf2npu.report.formats.rule_list import entries, render
 
 FOLDER = Path(__file__).parent / "generated"
 COVERAGE = Path(__file__).with_name("op_coverage.py")
+MINDSPORE_NAMES = Path(__file__).with_name("mindspore_names.py")
 VALUES = Path(__file__).with_name("values_of_1_15.py")
 SHIM = Path(__file__).parents[1] / "tf2npu" / "npu_bridge"
 SHIM_OF_TF2 = SHIM.with_name("npu_device")
@@ -28,6 +29,7 @@ def pages() -> dict[str, str]:
         "shim.md": symbols_page(),
         "npu_device.md": npu_device_page(),
         "session_options.md": options_page(),
+        "mindspore_names.md": run_path(str(MINDSPORE_NAMES))["names_page"](),
         "values_of_1_15.md": run_path(str(VALUES))["values_page"](),
     }
 

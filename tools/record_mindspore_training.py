@@ -2,8 +2,8 @@
 
     PYTHON tools/record_mindspore_training.py [CASE ...]
 
-It writes tests/fixtures/mindspore/training.npz, and operators.npz beside it. With names of cases it writes
-nothing and prints their losses.
+It writes training.npz, operators.npz, checkpoint.npz and lenet_small.ckpt below tests/fixtures/mindspore. With names of cases it
+writes nothing and prints what they give.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np  # noqa: E402
 from mindspore import Parameter, Tensor, context  # noqa: E402
 from mindspore.ops import operations as P  # noqa: E402
 
+from tests.legs.mindspore import checkpoints, operator_cases  # noqa: E402
 from tests.legs.mindspore import networks as N  # noqa: E402
-from tests.legs.mindspore import operator_cases  # noqa: E402
 from tests.legs.mindspore.recordings import FIXTURES, write  # noqa: E402
 from tests.legs.mindspore.training_cases import CASES, MODES, Gradients, parameters  # noqa: E402
 
@@ -123,6 +123,7 @@ def main(names: list[str]) -> None:
         FIXTURES.mkdir(exist_ok=True)
         write(FIXTURES / "training.npz", cases)
         write(FIXTURES / "operators.npz", recorded_operators())
+        write(FIXTURES / "checkpoint.npz", {"lenet": {"logits": checkpoints.write(str(FIXTURES / "lenet_small.ckpt"))}})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A table of primitives with small drawn inputs, of which real MindSpore and the project's package compute values and gradients."""
+"""Primitives with small drawn inputs: real MindSpore and the project's package compute their values and gradients."""
 
 from __future__ import annotations
 
@@ -57,6 +57,8 @@ class Case:
     as_tuple: bool = False
     """Whether the tensors are one tuple, as for Concat."""
     has_gradient: bool = True
+    n_outputs: int | None = None
+    """The number of outputs that are looked at, where the others say nothing; None for all."""
 
     def arrays(self, name: str) -> list[np.ndarray]:
         """The inputs; a case of the same name draws the same."""
@@ -99,11 +101,11 @@ def leaves(value: Any) -> list[np.ndarray]:
 
 
 def computed(name: str) -> dict[str, np.ndarray]:
-    """What a case gives: its outputs, and the gradients of its inputs that are real numbers."""
+    """A case's outputs, and the gradients of its inputs that are real numbers."""
     case = CASES[name]
     arrays = case.arrays(name)
     network, inputs = Operator(case), [Tensor(array) for array in arrays]
-    outputs = leaves(network(*inputs))
+    outputs = leaves(network(*inputs))[: case.n_outputs]
     results = {f"out {number}": array for number, array in enumerate(outputs)}
     if case.has_gradient:
         weights = np.random.default_rng(zlib.crc32(name.encode()) + 1).uniform(-1, 1, outputs[0].shape)
@@ -117,11 +119,13 @@ CASES: dict[str, Case] = {}
 """The cases by name: the primitive's, with a number where it has several."""
 
 
-def enter(primitive: str, *inputs: Draw, made_with=(), constants=(), as_tuple=False, gradient=True, **attributes: Any) -> None:
+def enter(
+    primitive: str, *inputs: Draw, made_with=(), constants=(), as_tuple=False, gradient=True, n_outputs=None, **attributes
+) -> None:
     """Enters a case."""
     number = sum(case.primitive == primitive for case in CASES.values())
     name = f"{primitive} {number + 1}" if number else primitive
-    CASES[name] = Case(primitive, inputs, made_with, attributes, constants, as_tuple, gradient)
+    CASES[name] = Case(primitive, inputs, made_with, attributes, constants, as_tuple, gradient, n_outputs)
 
 
 def enter_all(names: str, *inputs: Draw, **options: Any) -> None:
@@ -239,6 +243,7 @@ enter(
     is_training=False,
     epsilon=1e-3,
     gradient=False,
+    n_outputs=1,
 )
 enter("Softmax", floats(2, 4), axis=-1)
 enter("Softmax", floats(2, 3, 4), axis=1)
