@@ -46,6 +46,7 @@ class Sink:
         self._shapes = shapes
         self._rows: Iterator[Row] = iter(())
         self._error: Exception | None = None
+        self.source: Any = None
         with new_trace() as trace:
             self._iterator = self._queue()
             outputs = network(*map(Tensor, self._columns(self._iterator.get_next())))
@@ -55,7 +56,8 @@ class Sink:
             kept = self._kept(nodes)
             step = tf.group(*[one.assign(node) for one, node in zip(kept, nodes, strict=True)], *trace.written)
             self._loop = IterationPerLoop()
-            self._step = self._loop.create_iteration_per_loop_var(step)
+            with tf.name_scope("sink"):  # of several sinks each has an operation of the name that the device repeats
+                self._step = self._loop.create_iteration_per_loop_var(step)
             self._last = [one.read_value() for one in kept]
             session().run(tf.variables_initializer([*kept, *tf.get_collection("npu_iterations_per_loop")]))
 
@@ -82,9 +84,9 @@ class Sink:
         except Exception as error:
             self._error = error
 
-    def begin(self, rows: Iterable[Row]) -> None:
-        """Takes its data from here on from these rows."""
-        self._rows, self._error = iter(rows), None
+    def begin(self, rows: Iterable[Row], source: Any) -> None:
+        """Takes its data from here on from these rows.  source: whose they are."""
+        self._rows, self._error, self.source = iter(rows), None, source
         with graph.as_default():
             session().run(self._iterator.initializer)
 

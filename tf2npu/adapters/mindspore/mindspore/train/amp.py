@@ -100,9 +100,7 @@ def build_train_network(
         if not isinstance(loss_fn, Cell):
             raise TypeError(f"build_train_network(loss_fn=...): a Cell, not {type(loss_fn).__name__}")
         network = (_WithLossCell if kind is float16 else nn.WithLossCell)(network, loss_fn)
-    manager = kwargs["loss_scale_manager"] if "loss_scale_manager" in kwargs else None
-    if "loss_scale_manager" not in kwargs and chosen.has_dynamic_scale:
-        manager = DynamicLossScaleManager()
+    manager = kwargs.get("loss_scale_manager", DynamicLossScaleManager() if chosen.has_dynamic_scale else None)
     return _one_step(network, optimizer, manager).set_train()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,8 +29,8 @@ def checked_size(dataset: Any) -> int:
     size = int(dataset.get_dataset_size())
     if size == 0:
         raise ValueError(
-            "the dataset has no batch: look at its folder and files, and at batch(..., drop_remainder=True) of fewer rows than one "
-            "batch has"
+            "the dataset has no batch: look at its folder and files, and at batch(..., drop_remainder=True) of fewer rows than "
+            "one batch has"
         )
     return size
 
@@ -37,7 +38,7 @@ def checked_size(dataset: Any) -> int:
 class DatasetHelper:
     """The items of an epoch: tuples of tensors, or where data are sunk in GRAPH_MODE one empty tuple.
 
-    sink_size: the steps of a sunk epoch, -1 for the whole dataset.  epoch_num: accepted.
+    sink_size: the steps of a sunk epoch, -1 for the whole dataset.  epoch_num: the epochs that are not sunk.
     """
 
     def __init__(self, dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1) -> None:
@@ -47,9 +48,11 @@ class DatasetHelper:
         if dataset_sink_mode and is_graph_mode() and settings["device_target"] == "CPU":
             raise RuntimeError('data cannot be sunk on the target "CPU": dataset_sink_mode=False, or device_target="Ascend"')
         self.dataset, self.is_sunk = dataset, dataset_sink_mode
-        self._size = checked_size(dataset)
-        self._steps = self._size if sink_size == -1 else sink_size
+        size = checked_size(dataset)
+        self._steps = size if sink_size == -1 else sink_size
+        self._shapes: RowShapes | None = None
         self._rows: Iterator[Row] | None = None
+        self._epochs = None if dataset_sink_mode else dataset.create_tuple_iterator(num_epochs=epoch_num)
 
     @property
     def iter(self) -> DatasetHelper:
@@ -62,7 +65,7 @@ class DatasetHelper:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         if not self.is_sunk:
-            return map(_tensors, self.dataset.create_tuple_iterator())
+            return map(_tensors, self._epochs)
         return iter([()] if is_graph_mode() else [()] * self._steps)
 
     def types_shapes(self) -> tuple[list[Any], list[Any]]:
@@ -74,6 +77,14 @@ class DatasetHelper:
         if self._rows is None:
             self._rows = (tuple(map(np.asarray, row)) for row in self.dataset.endless())
         return self._rows
+
+    def shapes(self) -> RowShapes:
+        """The types and shapes of sunk rows, which are those of the first."""
+        if self._shapes is None:
+            rows = self.rows()
+            first = next(rows)
+            self._shapes, self._rows = RowShapes(first), itertools.chain([first], rows)
+        return self._shapes
 
     def stop_send(self) -> None:
         """Accepts the end of sending: nothing is sent ahead here."""
@@ -102,8 +113,8 @@ class _DataWrapper(Cell):
         return _sunk(self.network, self.helper)
 
 
-_sinks: dict[Any, tuple[Sink, list[Any]]] = {}
-"""Sinks by network, its phase and the shapes of rows; each with the helper whose rows it takes now."""
+_sinks: dict[Any, Sink] = {}
+"""Sinks by network, its phase and the shapes of rows."""
 
 
 def _sunk(network: Cell, helper: DatasetHelper) -> Any:
@@ -112,27 +123,15 @@ def _sunk(network: Cell, helper: DatasetHelper) -> Any:
         row = next(helper.rows())
         check_columns(network, len(row))
         return network(*_tensors(row))
-    shapes = helper.__dict__.get("_shapes")
-    rows = helper.rows()
-    if shapes is None:
-        first = next(rows)
-        check_columns(network, len(first))
-        shapes = helper.__dict__["_shapes"] = RowShapes(first)
-        rows = helper.__dict__["_rows"] = _with_first(first, rows)
+    shapes = helper.shapes()
     key = network, network.phase_key(), shapes.key
     if key not in _sinks:
+        check_columns(network, len(shapes.types))
         network.check_names()
-        _sinks[key] = Sink(network, shapes), [None]
-    sink, user = _sinks[key]
-    if user[0] is not helper:
-        user[0] = helper
-        sink.begin(rows)
-    return sink.run(helper.sink_size())
-
-
-def _with_first(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
-    yield first
-    yield from rows
+        _sinks[key] = Sink(network, shapes)
+    if _sinks[key].source is not helper:
+        _sinks[key].begin(helper.rows(), helper)
+    return _sinks[key].run(helper.sink_size())
 
 
 def check_columns(network: Cell, count: int) -> None:

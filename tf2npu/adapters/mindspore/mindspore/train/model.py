@@ -16,7 +16,13 @@ from mindspore.nn.metrics import get_metrics
 from mindspore.parallel._utils import _get_device_num, _get_parallel_mode, _get_parameter_broadcast
 from mindspore.train import amp
 from mindspore.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
-from mindspore.train.dataset_helper import DatasetHelper, check_columns, check_sink_size, checked_size, connect_network_with_dataset
+from mindspore.train.dataset_helper import (
+    DatasetHelper,
+    check_columns,
+    check_sink_size,
+    checked_size,
+    connect_network_with_dataset,
+)
 from mindspore.train.parameter_broadcast import broadcast_parameters
 
 __all__ = ["Model"]
@@ -92,7 +98,8 @@ class Model:
         check_sink_size(sink_size)
         self._check_devices()
         is_sunk = dataset_sink_mode and _can_sink("training")
-        told = self._told(train_dataset, callbacks, "train", sink_size if is_sunk and sink_size > 0 else checked_size(train_dataset))
+        size = checked_size(train_dataset)
+        told = self._told(callbacks, "train", sink_size if is_sunk and sink_size > 0 else size)
         told.update(train_network=self._train_network, epoch_num=epoch, optimizer=self._optimizer, loss_fn=self._loss_fn)
         told.update(train_dataset=train_dataset, train_dataset_element=None)
         helper = DatasetHelper(train_dataset, is_sunk, sink_size if is_sunk else -1, epoch)
@@ -153,7 +160,7 @@ class Model:
         if self._parallel_mode == ParallelMode.STAND_ALONE and self._device_number != 1:
             raise ValueError("parallel_mode is STAND_ALONE and device_num is not 1: set_auto_parallel_context has both")
 
-    def _told(self, dataset: Any, callbacks: Any, mode: str, batch_num: int) -> Any:
+    def _told(self, callbacks: Any, mode: str, batch_num: int) -> Any:
         return _InternalCallbackParam(
             mode=mode, batch_num=batch_num, cur_step_num=0, network=self._network, list_callback=_as_list(callbacks),
             parallel_mode=self._parallel_mode, device_number=self._device_number,
@@ -164,7 +171,7 @@ class Model:
         _check_sink_mode(dataset_sink_mode)
         if self._eval_network is None:
             raise ValueError("Model.eval needs metrics: Model(..., metrics={'acc'})")
-        told = self._told(valid_dataset, callbacks, "eval", checked_size(valid_dataset))
+        told = self._told(callbacks, "eval", checked_size(valid_dataset))
         told.update(eval_network=self._eval_network, valid_dataset=valid_dataset)
         for metric in self._metric_fns.values():
             metric.clear()

@@ -14,7 +14,8 @@ def broadcast_parameters(network: Cell) -> None:
     parameters = list((network.parameters_broadcast_dict() or {}).values())
     if group_size() == 1 or not parameters:
         return
-    values = run_traced(("broadcast", *parameters), lambda *given: _of_rank_0(given), [Tensor(one.asnumpy()) for one in parameters])
+    own = [Tensor(one.asnumpy()) for one in parameters]
+    values = run_traced(("broadcast", len(own)), lambda *given: _of_rank_0(given), own)
     for parameter, value in zip(parameters, values, strict=True):
         parameter.set_data(value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -32,6 +33,8 @@ _TYPES = {
     "Int32": np.int32, "UInt32": np.uint32, "Uint32": np.uint32, "Int64": np.int64, "UInt64": np.uint64, "Uint64": np.uint64,
     "Float16": np.float16, "Float32": np.float32, "Float64": np.float64, "Bool": np.bool_,
 }  # fmt: skip
+MOST_AXES = 32
+"""The most axes of an array of numpy."""
 _OWN_FILE = 0o400
 """The mode of a checkpoint.  Source: r1.1, which makes it read-only for its owner."""
 
@@ -86,6 +89,8 @@ def load_checkpoint(
         _refuse(ckpt_file_name, "it is cut off, or no checkpoint of MindSpore")
     parts: dict[str, list[Any]] = {}
     for entry in message.value:
+        if not isinstance(entry.tag, str):  # protobuf gives the bytes of a text that is none
+            _refuse(ckpt_file_name, f"the name {entry.tag!r} is no text")
         if not any(_has_prefix(entry.tag, prefix) for prefix in prefixes):
             parts.setdefault(entry.tag, []).append(entry.tensor)
     if not parts:
@@ -138,7 +143,7 @@ def _parameter(file: str, name: str, tensors: list[Any]) -> Parameter:
     shape = () if list(first.dims) == [0] else tuple(first.dims)
     n_bytes = sum(len(one.tensor_content) for one in tensors)
     n_elements = int(np.prod([int(extent) for extent in shape], dtype=object)) if shape else 1
-    if min(shape, default=1) < 0 or n_elements * np.dtype(kind).itemsize != n_bytes:
+    if min(shape, default=1) < 0 or len(shape) > MOST_AXES or n_elements * np.dtype(kind).itemsize != n_bytes:
         _refuse(file, f"{name!r} has the shape {shape} of {first.tensor_type}, and {n_bytes} bytes")
     value = np.frombuffer(b"".join(one.tensor_content for one in tensors), kind).reshape(shape)
     return Parameter(Tensor(value), name=name)
@@ -165,8 +170,8 @@ def load_param_into_net(net: Cell, parameter_dict: dict[str, Parameter], strict_
     if missing and not strict_load:
         missing = _loaded_with_prefix(missing, parameter_dict)
     if missing:
-        names = [one.name for one in missing]
-        print(f"mindspore: {len(names)} parameters of the network are not in the checkpoint: {', '.join(names[:5])}{' ...' * (len(names) > 5)}")
+        some = ", ".join([one.name for one in missing[:5]] + ["..."] * (len(missing) > 5))
+        print(f"mindspore: {len(missing)} parameters of the network are not in the checkpoint: {some}", file=sys.stderr)
     return [one.name for one in missing]
 
 

@@ -1,4 +1,4 @@
-"""Training with a scaled loss, whose updates are dropped when a gradient overflows.  Source: nn/wrap/loss_scale.py of r1.1, read."""
+"""Training with a scaled loss, in which updates that overflow are dropped.  Source: nn/wrap/loss_scale.py of r1.1, read."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ class LossMonitor(Callback):
         where = f"epoch: {told.cur_epoch_num} step: {step_in_epoch(told)}"
         if isinstance(loss, (float, np.floating)) and not np.isfinite(loss):
             raise ValueError(
-                f"{where}. Invalid loss, terminating training: the loss is {loss!s}: lower the learning rate, or use a loss scale "
-                "that drops updates which overflow"
+                f"{where}. Invalid loss, terminating training: the loss is {loss!s}: lower the learning rate, or use a loss "
+                "scale that drops updates which overflow"
             )
         if self._per_print_times and told.cur_step_num % self._per_print_times == 0:
             print(f"{where}, loss is {loss!s}", flush=True)

@@ -20,6 +20,6 @@ class SummaryCollector(Callback):
         if not isinstance(collect_freq, int) or collect_freq < 1:
             raise ValueError(f"SummaryCollector(collect_freq={collect_freq!r}): a whole number above 0")
         print(
-            f"mindspore: SummaryCollector writes nothing to {summary_dir!r} here: `tf2npu run --profile` shows what the device does",
+            f"mindspore: SummaryCollector writes nothing to {summary_dir!r} here: `tf2npu run --profile` shows the run",
             file=sys.stderr,
         )
