@@ -68,7 +68,7 @@ def model(rate=0.5, **options):
 
 
 def trained_by_numpy(n_steps, first=None, rates=None):
-    """(losses, matrix) of the same training, computed by numpy.  first: the matrix of the beginning.  rates: one for each step."""
+    """(losses, matrix) of the same training, computed by numpy.  first: the first matrix.  rates: one for each step."""
     inputs, labels = columns()
     weight, losses = np.full((INPUTS, OUTPUTS), 0.1) if first is None else first, []
     for step, rate in enumerate(rates or [0.5] * n_steps):

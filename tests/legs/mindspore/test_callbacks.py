@@ -156,8 +156,6 @@ def test_a_network_of_its_own_is_saved(tmp_path):
 
 def test_checkpoint_settings_give_way_as_in_r1_1():
     both = CheckpointConfig(2, save_checkpoint_seconds=3, keep_checkpoint_max=4, keep_checkpoint_per_n_minutes=5)
-        save_checkpoint_steps=2, save_checkpoint_seconds=3, keep_checkpoint_max=4, keep_checkpoint_per_n_minutes=5
-    )
     assert both.get_checkpoint_policy() == {
         "save_checkpoint_steps": 2, "save_checkpoint_seconds": None, "keep_checkpoint_max": 4,
         "keep_checkpoint_per_n_minutes": None, "saved_network": None,
