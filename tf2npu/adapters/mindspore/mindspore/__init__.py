@@ -2,11 +2,14 @@
 
 import sys as _sys
 
-from mindspore import common, communication, context, nn, ops
+from mindspore import common, communication, context, nn, ops, parallel, train
 from mindspore.common import *
 from mindspore.common import dtype
+from mindspore.train import *
 
 __version__ = "1.1.1+tf2npu"
-__all__ = [*common.__all__, "common", "communication", "context", "dtype", "nn", "ops"]
+__all__ = [
+    *common.__all__, *train.__all__, "common", "communication", "context", "dtype", "nn", "ops", "parallel", "train",
+]  # fmt: skip
 
 print("mindspore: tf2npu's package for a simulated Ascend device, with the names of r1.0 and r1.1", file=_sys.stderr)

@@ -139,7 +139,7 @@ class Cell:
             cell.__dict__.setdefault("_name", name)
         with within(self._type):
             if self._type is not None:
-                inputs = tuple(_cast(one, self._type) for one in inputs)
+                inputs = tuple(cast(one, self._type) for one in inputs)
             return rewritten(self.construct)(*inputs, **kwargs)
 
     def check_names(self) -> None:
@@ -287,10 +287,10 @@ class Cell:
 GraphKernel = Cell
 
 
-def _cast(value: Any, kind: Type) -> Any:
+def cast(value: Any, kind: Type) -> Any:
     """Floating tensors in a type, also in tuples; all else as it is."""
     if isinstance(value, (tuple, list)):
-        return tuple(_cast(one, kind) for one in value)
+        return tuple(cast(one, kind) for one in value)
     if not isinstance(value, Tensor) or not value.dtype.is_floating or value.dtype is kind:
         return value
     return apply(("cast", kind), lambda node: tf.cast(node, np_type(kind)), value)
