@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import MutableMapping
 from importlib import metadata
@@ -15,6 +16,8 @@ from pathlib import Path
 import tf2npu
 
 FRONTEND = "mindspore"
+LIST = "docs/generated/mindspore_names.md"
+"""The document with the names that the package has."""
 FOLDER = Path(tf2npu.__file__).resolve().parent / "adapters" / "mindspore"
 """The folder that is put on the path."""
 
@@ -54,10 +57,11 @@ def hidden_by(script: str | Path | None) -> str:
 
 
 def about_missing(message: str) -> str:
-    """A line on a script that finds no mindspore, by the message of Python; "" for other messages."""
-    if message != "No module named 'mindspore'":
-        return ""
-    return "a program for MindSpore r1.0 or r1.1 runs here with --frontend mindspore"
+    """A line on a script that does not find mindspore or a part of it, by the message of Python; "" for other messages."""
+    if message == "No module named 'mindspore'":
+        return "a program for MindSpore r1.0 or r1.1 runs here with --frontend mindspore"
+    is_ours = str(FOLDER) in sys.path and re.search(r"(?:named|from) 'mindspore\.", message)
+    return f"tf2npu's package mindspore does not have this: {LIST} lists what it has" if is_ours else ""
 
 
 def doctor_lines() -> list[str]:

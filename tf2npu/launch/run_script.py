@@ -26,6 +26,8 @@ from tf2npu.runs import merge, write
 from tf2npu.runs.coverage import StatementMarks
 from tf2npu.runs.failure import Failure, failure_of
 
+_NOT_FOUND = ("ModuleNotFoundError", "ImportError")
+"""Errors of imports whose modules or names are not there."""
 USAGE = 2
 """Exit code of a wrong command, as click has it."""
 INTERRUPTED = 130
@@ -108,7 +110,7 @@ def _run(name: str, module: str | None, strict: bool, marks: StatementMarks | No
         code, failure = _ended(lambda: runpy.run_module(module, run_name="__main__", alter_sys=True))
     else:
         code, failure = _ended(lambda: _run_file(name, marks))
-    missing = failure.message if failure is not None and failure.type == "ModuleNotFoundError" else ""
+    missing = failure.message if failure is not None and failure.type in _NOT_FOUND else ""
     hint = pytorch.about_missing(missing) or mindspore.about_missing(missing)
     if hint:
         print(f"tf2npu run: {visible(hint)}", file=sys.stderr)
