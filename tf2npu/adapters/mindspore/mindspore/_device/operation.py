@@ -19,8 +19,8 @@ _calls = [0]
 
 def raw(value: Any) -> Any:
     """The graph's tensors in the place of MindSpore's."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(raw, value))
+    if isinstance(value, (tuple, list)):  # a ParameterTuple takes parameters alone
+        return [*map(raw, value)] if isinstance(value, list) else tuple(map(raw, value))
     return value.raw() if isinstance(value, Tensor) else value
 
 

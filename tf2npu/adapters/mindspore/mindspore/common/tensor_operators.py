@@ -48,7 +48,7 @@ def binary(name: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, Any
     return lambda x, y: apply(name, lambda a, b: function(*promoted(a, b)), x, y)
 
 
-def _divided(x: Any, y: Any) -> Any:
+def divided(x: Any, y: Any) -> Any:
     """The quotient; whole numbers divide as float32.  Source: Tensor.__truediv__ of r1.1, which is RealDiv."""
     if not x.dtype.is_floating:
         x, y = tf.cast(x, tf.float32), tf.cast(y, tf.float32)
@@ -56,7 +56,7 @@ def _divided(x: Any, y: Any) -> Any:
 
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "add": tf.add, "sub": tf.subtract, "mul": tf.multiply, "truediv": _divided, "floordiv": tf.math.floordiv,
+    "add": tf.add, "sub": tf.subtract, "mul": tf.multiply, "truediv": divided, "floordiv": tf.math.floordiv,
     "mod": tf.math.floormod, "pow": tf.pow, "lt": tf.less, "le": tf.less_equal, "gt": tf.greater, "ge": tf.greater_equal,
 }  # fmt: skip
 _OPERANDS = (Tensor, int, float, bool, np.ndarray, np.generic, list, tuple)

@@ -50,8 +50,9 @@ class Cell:
         self._forget(name)
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
-        elif isinstance(value, ParameterTuple) and name not in ("weights", "parameters", "params"):
-            object.__setattr__(self, name, value)
+        elif isinstance(value, ParameterTuple):
+            for one in value:
+                self.insert_param_to_cell(one.name, one)
         elif isinstance(value, Cell):
             self._insert(name, value)
         object.__setattr__(self, name, value)

@@ -1,5 +1,23 @@
 """Primitives."""
 
-from mindspore.ops.operations.other_ops import Assign, AssignAdd, AssignSub
+from mindspore.ops.operations import (
+    array_ops,
+    debug_ops,
+    inner_ops,
+    math_ops,
+    nn_ops,
+    other_ops,
+    random_ops,
+)  # fmt: skip
+from mindspore.ops.operations.array_ops import *
+from mindspore.ops.operations.debug_ops import *
+from mindspore.ops.operations.inner_ops import *
+from mindspore.ops.operations.math_ops import *
+from mindspore.ops.operations.nn_ops import *
+from mindspore.ops.operations.other_ops import *
+from mindspore.ops.operations.random_ops import *
 
-__all__ = ["Assign", "AssignAdd", "AssignSub"]
+__all__ = [
+    *array_ops.__all__, *debug_ops.__all__, *inner_ops.__all__, *math_ops.__all__, *nn_ops.__all__, *other_ops.__all__,
+    *random_ops.__all__,
+]  # fmt: skip
