@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -20,6 +21,8 @@ from mindspore.common.tensor import Tensor
 from npu_bridge.npu_init import tf
 
 _OWN = ("_cells", "_params")
+_NOT_IN_SCOPES = re.compile(r"[^A-Za-z0-9_.\\/>-]")
+"""Characters that names of TensorFlow's scopes cannot have."""
 
 
 class Cell:
@@ -132,8 +135,10 @@ class Cell:
         return self, tuple(parts)
 
     def _scope(self) -> str:
+        """The scope of the cell's nodes, as MindSpore names it: Default/ATTRIBUTE-Class/..."""
         name = self.__dict__.get("_name", "")
-        return f"{name}-{self.cls_name}" if name else self.cls_name
+        own = _NOT_IN_SCOPES.sub("_", f"{name}-{self.cls_name}" if name else self.cls_name)
+        return own if tf.get_default_graph().get_name_scope() else f"Default/{own}"
 
     def _constructed(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for name, cell in self._cells.items():
