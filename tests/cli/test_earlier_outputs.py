@@ -79,3 +79,25 @@ def test_an_excluded_output_is_left_out_too(tool, src):
     tool("convert", "train.py", "out", "-q")
     assert tool("convert", ".", "../all", "-q", "--exclude", "out").code == 0
     assert not (src.parent / "all/out").exists()
+
+
+def test_what_is_taken_out_of_an_output_is_named(tool, src, tmp_path):
+    out = tmp_path / "npu"
+    names = [f"{letter}.py" for letter in "abcde"]
+    for name in names:
+        (src / name).write_text("import tensorflow as tf\n")
+    assert "taken out" not in tool("convert", src, out).err
+    for name in names:
+        (src / name).unlink()
+    (out / "e.py").write_text("# mine\n")
+    told = tool("convert", src, out)
+    assert f"4 files of an earlier conversion taken out of {out}, as {src} has no source for them" in told.err
+    assert told.err.rstrip().endswith(": a.py, b.py, c.py and 1 more") and (out / "e.py").exists()
+    assert "taken out" not in tool("convert", src, out).err
+
+
+def test_a_file_that_is_converted_into_a_folder_takes_nothing_out(tool, src, tmp_path):
+    (src / "other.py").write_text("import tensorflow as tf\n")
+    out = tmp_path / "npu"
+    tool("convert", src, out)
+    assert "taken out" not in tool("convert", src / "other.py", out).err

@@ -49,6 +49,15 @@ def test_the_place_is_named_in_the_language_of_the_report(language: str) -> None
     assert any("as at 2:5" in line for line in lines) == (language == "en")
 
 
+@pytest.mark.parametrize("other", ["", "z = tf.py_func(h, [x], tf.float32)\n"])
+def test_findings_of_several_places_are_counted_in_chinese(other: str) -> None:
+    source = "import tensorflow as tf\nx = tf.placeholder(tf.float32, [None, 4])\ny = tf.placeholder(tf.float32, [None, 1])\n"
+    report = localized(build([convert_source(source + other, "train.py")]), "zh")
+    totals = [line.text for line in localized_lines(as_text.totals(report), "zh")]
+    assert any("\u5904" in line for line in totals), "the finding names two places"
+    assert not any(word in line for line in totals for word in ("finding", "place"))
+
+
 @given(samples.reports)
 def test_no_place_is_left_out(report) -> None:
     lines = [line.text for line in as_text.full(report)]

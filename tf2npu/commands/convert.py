@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,9 +24,13 @@ from tf2npu.project.known_facts import resolve_distributed
 from tf2npu.project.request import UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.languages.language import counted
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import exit_code
 from tf2npu.runs.carry_over import keep_runs
+
+_MOST_NAMED = 3
+"""Files that are named of those that were taken out of OUT; the others are counted."""
 
 
 def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run: bool, check: bool, data: str, **options) -> int:
@@ -61,7 +66,18 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     finally:  # the report may be what cannot be written
         if in_place and report.statuses()["converted"]:
             click.echo(f"`tf2npu undo {visible(shlex.quote(str(src)))}` puts the files back")
+    _tell_removed(done.removed, src, out)
     return finished(done, exit_code(report, check=check))
+
+
+def _tell_removed(removed: Sequence[str], src: Path, out: Path | None) -> None:
+    """Name what the conversion took out of OUT, so that nothing goes away in silence."""
+    if removed:
+        more = f" and {len(removed) - _MOST_NAMED} more" if len(removed) > _MOST_NAMED else ""
+        named = ", ".join(map(visible, removed[:_MOST_NAMED])) + more
+        files = counted(len(removed), "file")
+        told = f"{files} of an earlier conversion taken out of {visible(str(out))}, as {visible(str(src))} has no source for them"
+        click.echo(f"tf2npu: {told}: {named}", err=True)
 
 
 def _check_where_to_write(src: Path, out: Path | None, in_place: bool, writes: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from npu_formats.files.temporary import temporary_folder
 from npu_formats.session_options import of_text
+from tf2npu.launch.check_places import place_of_user
 from tf2npu.launch.subprocess import about_steps, chips, converted_for, is_for_pytorch, orderly_end, run_script
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction import as_text, comparison
@@ -80,7 +81,7 @@ def predict(
             add_batches(made, request, lambda other: run.predicted(other)[0])
     if made is None:
         return code or _FAILED
-    _name_places(made, converted.users_place if converted else lambda place: place)
+    _name_places(made, converted)
     made.subject = made.subject or str(script)
     _show(made, place)
     return 0
@@ -195,14 +196,14 @@ def _document(out: Path, script: Path, code: int, steps: int) -> Document | None
     return made
 
 
-def _name_places(made: Document, users_place: Callable[[str], str]) -> None:
-    """Name the lines of the user's own files instead of those of the copy that ran."""
+def _name_places(made: Document, converted: TemporaryConversion | None) -> None:
+    """Name the lines as the user knows them: from the current folder, and not those of the copy that ran."""
     known: dict[str, str] = {}
     for step in (made, *made.chips):
         items: list[Task | Advice] = [*step.tasks, *step.advice]
         for item in items:
             if item.source not in known:
-                known[item.source] = users_place(item.source)
+                known[item.source] = place_of_user(item.source, converted)
             item.source = known[item.source]
 
 

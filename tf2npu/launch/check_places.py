@@ -30,3 +30,13 @@ def users_place(file: str, line: int, converted: TemporaryConversion | None) -> 
         line = line if found is None else found
     path = Path(file)
     return (str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file), line
+
+
+def place_of_user(place: str, converted: TemporaryConversion | None) -> str:
+    """The same of a place that is written "file:line"; another text as it is."""
+    file, _, text = place.rpartition(":")
+    line = whole_number(text)
+    if not file or line is None:
+        return place
+    file, line = users_place(file, line, converted)
+    return f"{file}:{line}"

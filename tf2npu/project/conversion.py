@@ -28,7 +28,8 @@ class Conversion:
     """The results of a conversion, and facts about the project.
 
     config: as it was applied (`auto` resolved); distribution: where each kind of distributed training was seen; crashes:
-    tracebacks of defects of ours; entries: scripts that are run; imports: of a file that reaches TensorFlow, those that do too.
+    tracebacks of defects of ours; entries: scripts that are run; imports: of a file that reaches TensorFlow, those that do too;
+    removed: files of an earlier conversion that were taken out of OUT.
     """
 
     config: Config
@@ -38,6 +39,7 @@ class Conversion:
     crashes: list[str] = field(default_factory=list)
     entries: tuple[EntryScript, ...] = ()
     imports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    removed: list[str] = field(default_factory=list)
 
 
 def convert_project(request: Request, progress: Progress = lambda what, done, total: None) -> Conversion:
@@ -75,7 +77,7 @@ def _converted(request: Request, tree: Tree, cache: Cache | None, progress: Prog
     results.sort(key=lambda result: result.path)
     add_said_of_settings(tree, results, config)
     entries = with_launchers(tree, as_named(config, (*known.entries, *notebooks(results))))
-    return Conversion(config, known.distribution, results, tree.left_out, made.crashes, entries, known.imports)
+    return Conversion(config, known.distribution, results, tree.left_out, made.crashes, entries, known.imports, output.removed())
 
 
 def _works(python2: bool) -> tuple[Work, Work]:

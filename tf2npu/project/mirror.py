@@ -57,6 +57,7 @@ class Mirror:
         self._force = force
         self._adding = adding
         self._modes: list[tuple[str, int]] = []
+        self.removed: list[str] = []  # files of an earlier run that this one took away
         self._real_folders = {""}
 
     def begin(self) -> None:
@@ -200,6 +201,7 @@ class Mirror:
             self.out.remove_folder(path)
         elif current not in (None, FOLDER):
             self.out.remove(path)
+            self.removed.append(path)
         self.manifest.forget(path)
         return True
 

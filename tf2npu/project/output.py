@@ -12,7 +12,7 @@ from tf2npu import file_findings
 from tf2npu.file_findings import FileFinding
 from tf2npu.findings import FileResult, Level, Status
 from tf2npu.project.manifest import Manifest
-from tf2npu.project.mirror import Mirror, Placed, Put
+from tf2npu.project.mirror import NEW_SUFFIX, Mirror, Placed, Put
 from tf2npu.project.walk import Entry, Kind, Tree
 
 
@@ -50,6 +50,11 @@ class Output:
         message = "the source file is gone, but this converted file was changed by hand: kept; delete it yourself"
         kept = self._mirror.remove_gone(planned)
         return [_noted(FileResult(path, Status.CONFLICT), file_findings.GONE, Level.MANUAL, message) for path in kept]
+
+    def removed(self) -> list[str]:
+        """The files of an earlier conversion that were taken out of OUT, but for new versions that are needed no more."""
+        made = self._mirror.removed if self._mirror is not None else ()
+        return sorted(path for path in made if not path.endswith(NEW_SUFFIX))
 
     def _is_left_out(self, entry: Entry) -> bool:
         is_skipped = entry.kind is Kind.DATA and entry.is_large and self._data == "skip"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +62,42 @@ def _run(folder: Path, expression: str) -> str:
     return f"{script}:3"
 
 
-@pytest.mark.parametrize("expression", PLANTED)
-def test_a_limit_is_found_at_its_line(expression: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[operator_log.OperatorLog]:
+    """The log of all that runs in a test, on an Ascend910B2."""
     monkeypatch.setattr(operator_log, "chip_of_run", lambda: load_chip("Ascend910B2"))
-    log = operator_log.OperatorLog(with_places=False)
-    dispatch.OBSERVERS.append(log.observe)
-    try:
-        place = _run(tmp_path, expression)
-    finally:
-        dispatch.OBSERVERS.remove(log.observe)
+    made = operator_log.OperatorLog(with_places=False)
+    dispatch.OBSERVERS.append(made.observe)
+    yield made
+    dispatch.OBSERVERS.remove(made.observe)
+
+
+@pytest.mark.parametrize("expression", PLANTED)
+def test_a_limit_is_found_at_its_line(expression: str, tmp_path: Path, log: operator_log.OperatorLog) -> None:
+    place = _run(tmp_path, expression)
     found = {(at.place, at.limit.kind, at.limit.name.partition(".")[0]) for at in log.limits if at.limit.certain}
     assert (place, *PLANTED[expression]) in found
     assert {at for at, _, _ in found} == {place}, "the other lines have none"
+
+
+def test_the_scaler_of_the_adapter_meets_no_limit(log: operator_log.OperatorLog) -> None:
+    """The vendor's class makes the reciprocal of the scale in float32. PyTorch's is in float64, which the chip refuses."""
+    weight = torch.ones(3, device="npu", requires_grad=True)
+    optimizer, scaler = torch.optim.SGD([weight], lr=0.5), torch.npu.amp.GradScaler(init_scale=1000.0)
+    for _ in range(2):
+        optimizer.zero_grad()
+        scaler.scale((weight * weight).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    assert weight.tolist() == pytest.approx([0.0] * 3, abs=1e-6)
+    assert not [at.limit.message for at in log.limits if at.limit.certain]
+    scaler.scale((weight * weight).sum()).backward()
+    scaler.unscale_(optimizer)
+    with pytest.raises(RuntimeError, match="already been called"):
+        scaler.unscale_(optimizer)
+    scaler.step(optimizer)
+    with pytest.raises(RuntimeError, match="after step"):
+        scaler.unscale_(optimizer)
 
 
 @pytest.mark.parametrize("expression", REFUSED)

@@ -72,7 +72,9 @@ def test_a_step_has_the_operators_of_both_optimizers_at_their_lines(predicted: d
     convolutions = [task for task in predicted["tasks"] if "onv2D" in task["op_type"]]
     assert [task["flops"] for task in convolutions] == [2 * 16 * 36 * 8 * 27] * 2
     lines = {int(task["source"].rpartition(":")[2]) for task in predicted["tasks"] if task["source"]}
-    assert lines >= {10, 13, 14, 16, 17} and all("train.py" in task["source"] for task in predicted["tasks"] if task["source"])
+    assert lines >= {10, 13, 14, 16, 17}
+    places = {place for chip in predicted["chips"] for task in chip["tasks"] if (place := task["source"])}
+    assert {place.rpartition(":")[0] for place in places} == {"train.py"}, "places are told from the current folder"
 
 
 def test_shapes_alone_give_the_same_bounds(predicted: dict[str, Any], folder: Path) -> None:
@@ -81,6 +83,7 @@ def test_shapes_alone_give_the_same_bounds(predicted: dict[str, Any], folder: Pa
     assert [chip["bounds_ms"] for chip in alone["chips"]] == [chip["bounds_ms"] for chip in predicted["chips"]]
     assert alone["memory_peak_bytes"] == predicted["memory_peak_bytes"]
     assert "the end" not in done.stdout + done.stderr and "each operator a task" in done.stdout
+    assert "shapes alone, no numbers" in done.stderr and "PyTorch's on the CPU" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -100,7 +103,10 @@ def test_a_command_or_option_that_knows_no_pytorch_says_so(command: str, words: 
 
 
 def test_another_batch_is_what_the_script_has_with_that_batch(predicted: dict[str, Any], folder: Path) -> None:
-    _tool("predict", "--batch", "16", "32", "--json", "more.json", "train.py", cwd=folder)
+    done = _tool("predict", "--batch", "16", "32", "--json", "more.json", "train.py", cwd=folder)
+    first, second = (line for line in done.stderr.splitlines() if " operators of " in line)
+    assert "PyTorch's on the CPU" in first and second.endswith("; shapes alone, no numbers, for a batch of 32")
+    assert "`tf2npu run --report DIR` says where" in done.stderr, "predict has no list of names"
     more = json.loads((folder / "more.json").read_text(encoding="utf-8"))
     (folder / "larger.py").write_text(SCRIPT.replace("16, 3", "32, 3").replace("(16,)", "(32,)"), encoding="utf-8")
     _tool("predict", "--shapes-only", "--json", "larger.json", "larger.py", cwd=folder)
@@ -131,6 +137,7 @@ def test_a_report_has_the_run_with_limits_copies_memory_and_names(tmp_path: Path
     _tool("scan", "train.py", "--report", "report", cwd=tmp_path)
     done = _tool("run", "--soc", "Ascend910B2", "--report", "report", "train.py", cwd=tmp_path)
     assert "the end" in done.stdout and "falls back" not in done.stdout
+    assert "taken for the NPU's: the report says where" in done.stderr and "--report" not in done.stderr
     run = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))["run"]
     assert run["steps"] == 6 and run["eager_operators"]["count"] > 100 and run["device_share"] < 1
     (limit,) = [one for one in run["limit_lines"] if one["operator"].startswith("aten::lgamma")]

@@ -9,8 +9,10 @@ from typing import Any
 
 import torch
 
+from npu_formats.documents.prediction_request import read_request
 from npu_formats.environment import TF2NPU_CHECK, TF2NPU_LOG, TF2NPU_RECORD
 
+from .._device import shapes_only
 from .._device.chip import chip_of_run
 from .._device.memory import POOLS
 from .._device.ranks.started import has_started_others
@@ -57,16 +59,30 @@ def lines() -> list[str]:
     most = None if os.environ.get(TF2NPU_LOG) in ("full", "debug") else _MOST_LINES
     head = (
         f"{sum(log.operators.values())} operators of {len(log.operators)} kinds in {_counted(_steps.count, 'training step')} "
-        f"on a simulated {chip_of_run().name}; their numbers are PyTorch's on the CPU"
+        f"on a simulated {chip_of_run().name}; {_numbers()}"
     )
     return [head, *_limit_lines(log, most), *_copy_lines(log, most), *_memory_lines(log), *_switched_line()]
+
+
+def _numbers() -> str:
+    """The origin of the numbers, in words."""
+    if not shapes_only.IS_ON:
+        return "their numbers are PyTorch's on the CPU"
+    request = read_request(os.environ)
+    batch = f", for a batch of {request.batch[0]}" if request is not None and request.from_batch is not None else ""
+    return f"shapes alone, no numbers{batch}"
+
+
+def _report() -> str:
+    """The place of what the log leaves out, in words: the report, where the run is recorded for one."""
+    return "the report" if os.environ.get(TF2NPU_RECORD) else "`tf2npu run --report DIR`"
 
 
 def _limit_lines(log: OperatorLog, most: int | None) -> list[str]:
     certain = [(at, count) for at, count in log.limits.most_common() if at.limit.certain]
     told = [f"  {at.limit.message} ({_counted(count, 'time')}, {_short(at.place)})" for at, count in certain]
     names = {at.limit.name for at in log.limits if not at.limit.certain}
-    unsure = f"  limits that are not certain, for {_counted(len(names), 'kind')} of operators: `--report` lists them"
+    unsure = f"  limits that are not certain, for {_counted(len(names), 'kind')} of operators: {_report()} lists them"
     return _cut(told, most, "limits") + ([unsure] if names else [])
 
 
@@ -88,7 +104,8 @@ def _memory_lines(log: OperatorLog) -> list[str]:
 
 def _switched_line() -> list[str]:
     count = len(switched.places())
-    return [f"  {_counted(count, 'name')} of CUDA taken for the NPU's: `--report` says where, and what to write"] if count else []
+    told = f"  {_counted(count, 'name')} of CUDA taken for the NPU's: {_report()} says where, and what to write"
+    return [told] if count else []
 
 
 def _cut(told: list[str], most: int | None, what: str) -> list[str]:

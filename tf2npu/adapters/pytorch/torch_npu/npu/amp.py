@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.amp.grad_scaler import OptState
 
 
 class autocast(torch.amp.autocast):
@@ -24,6 +25,23 @@ class GradScaler(torch.amp.GradScaler):
         if not dynamic:
             growth_factor, backoff_factor, growth_interval = 1.0 + 2.0**-20, 1.0 - 2.0**-20, 2**31 - 1
         super().__init__("npu", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+    def unscale_(self, optimizer: torch.optim.Optimizer) -> None:
+        """Divides the gradients of an optimizer by the scale, once a step.
+
+        The reciprocal of the scale is in float32, as in the vendor's class. PyTorch's is in float64, which the chip refuses.
+        """
+        if not self._enabled:
+            return
+        scale, _ = self._check_scale_growth_tracker("unscale_")
+        state = self._per_optimizer_states[id(optimizer)]
+        if state["stage"] is OptState.UNSCALED:
+            raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
+        if state["stage"] is OptState.STEPPED:
+            raise RuntimeError("unscale_() is being called after step().")
+        found_inf = torch.zeros((), dtype=torch.float32, device=scale.device)
+        state["found_inf_per_device"] = self._unscale_grads_(optimizer, scale.float().reciprocal(), found_inf, False)
+        state["stage"] = OptState.UNSCALED
 
 
 def custom_fwd(function: Any = None, *, cast_inputs: torch.dtype | None = None) -> Any:
