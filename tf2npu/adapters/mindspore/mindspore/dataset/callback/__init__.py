@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..core.refusal import refused_class
 
 _INSTEAD = "give the work to a callback of Model.train, or do it between epochs in a loop of your own"
-DSCallback = refused_class("mindspore.dataset.callback", "DSCallback", _INSTEAD)
-WaitedDSCallback = refused_class("mindspore.dataset.callback", "WaitedDSCallback", _INSTEAD)
+REFUSED = dict.fromkeys(("DSCallback", "WaitedDSCallback"), _INSTEAD)
 
-__all__ = ["DSCallback", "WaitedDSCallback"]
+globals().update({_name: refused_class("mindspore.dataset.callback", _name, _instead) for _name, _instead in REFUSED.items()})
+
+__all__ = [*REFUSED]

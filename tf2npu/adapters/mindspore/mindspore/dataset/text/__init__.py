@@ -1,11 +1,14 @@
-"""Transforms of texts: their names, all refused. Rows of texts are read as any others."""
+"""Transforms of texts: but for `to_bytes` and `to_str` their names are refused. Rows of texts are read as any others."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from ..core.refusal import refused_class
 
 _PYTHON = "give map a Python function of the text (an array with one text) that does it"
-_REFUSED = {
+_PIECES = "call the package sentencepiece in a Python function that map applies"
+REFUSED = {
     "BasicTokenizer": _PYTHON,
     "BertTokenizer": _PYTHON,
     "CaseFold": _PYTHON,
@@ -16,8 +19,11 @@ _REFUSED = {
     "PythonTokenizer": _PYTHON,
     "RegexReplace": "call re.sub in a Python function that map applies",
     "RegexTokenizer": "call re.findall in a Python function that map applies",
-    "SentencePieceTokenizer": "call the package sentencepiece in a Python function that map applies",
-    "SentencePieceVocab": "call the package sentencepiece in a Python function that map applies",
+    "SPieceTokenizerLoadType": _PIECES,
+    "SPieceTokenizerOutType": _PIECES,
+    "SentencePieceModel": _PIECES,
+    "SentencePieceTokenizer": _PIECES,
+    "SentencePieceVocab": _PIECES,
     "SlidingWindow": _PYTHON,
     "ToNumber": "use transforms.c_transforms.TypeCast after a Python function that makes numbers",
     "TruncateSequencePair": _PYTHON,
@@ -28,6 +34,17 @@ _REFUSED = {
     "WordpieceTokenizer": _PYTHON,
 }
 
-globals().update({_name: refused_class("mindspore.dataset.text", _name, _instead) for _name, _instead in _REFUSED.items()})
+globals().update({_name: refused_class("mindspore.dataset.text", _name, _instead) for _name, _instead in REFUSED.items()})
 
-__all__ = [*_REFUSED]
+
+def to_str(array, encoding="utf8"):
+    """Texts of an array of bytes."""
+    return np.char.decode(array, encoding)
+
+
+def to_bytes(array, encoding="utf8"):
+    """Bytes of an array of texts."""
+    return np.char.encode(array, encoding)
+
+
+__all__ = [*REFUSED, "to_bytes", "to_str"]
