@@ -8,6 +8,8 @@ import mindspore.dataset.transforms.c_transforms as transforms
 import mindspore.dataset.vision.c_transforms as vision
 import numpy as np
 import pytest
+from mindspore.dataset import text
+from mindspore.dataset.callback import DSCallback
 
 from tests.legs.mindspore.dataset_cases import write_cifar10, write_mnist
 
@@ -78,6 +80,13 @@ REFUSED = {
         lambda: rows().batch(9, True).types_shapes(),
     ),
     "nothing for ever": (RuntimeError, "filter leaves none of 6 rows", lambda: next(rows().filter(lambda a, b: False).endless())),
+    "an iterator read twice": (
+        RuntimeError,
+        "give a function that makes one",
+        lambda: list(ds.GeneratorDataset(iter([(1,), (2,)]), ["x"]).endless()),
+    ),
+    "a transform of texts": (AttributeError, "Python dictionary", lambda: text.Vocab()),
+    "a callback": (AttributeError, "Model.train", lambda: DSCallback(1)),
     "unlike names": (RuntimeError, "rename", lambda: rows() + ds.NumpySlicesDataset([1])),
     "zip of one name": (RuntimeError, "rename", lambda: ds.zip((rows(), rows()))),
     "split": (RuntimeError, "make 5 rows", lambda: rows().split([2, 3])),

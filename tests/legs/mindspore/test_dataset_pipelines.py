@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from mindspore import Tensor
 from mindspore.common import seed as common_seed
+from mindspore.dataset import text
 from mindspore.dataset.core import config
 from mindspore.dataset.engine.datasets import Dataset
 from mindspore.dataset.vision.utils import Inter
@@ -181,6 +182,12 @@ def test_a_split_shares_the_rows_and_is_drawn_once():
 def test_a_batch_size_may_be_a_function_of_the_batch():
     batches = slices(shuffle=False).batch(lambda info: info.get_batch_num() + 1)
     assert column(batches) == [[0], [1, 2], [3, 4, 5], [6, 7, 8, 9]]
+
+
+def test_texts_are_rows_as_any_others():
+    rows = ds.NumpySlicesDataset(["ab", "c"], ["words"], shuffle=False).batch(2)
+    assert next(iter(rows))[0].tolist() == ["ab", "c"]
+    assert text.to_str(text.to_bytes(np.array(["ä"]))).tolist() == ["ä"]
 
 
 def test_random_crops_stay_in_the_image_and_reach_all_of_it():

@@ -6,6 +6,7 @@ generators. Formats of their own (MindRecord, TFRecord) and caches are refused b
 
 from .core import config
 from .engine import *
+from .engine import REFUSED
 from .engine import __all__ as _engine
 
-__all__ = [*_engine, "config"]
+__all__ = [*_engine, "REFUSED", "config"]

@@ -64,7 +64,7 @@ class Dataset:
         if above:
             return above[0].emptiness()
         if not self.children:
-            return f"{type(self).__name__} has no rows: give it data"
+            return f"{type(self).__name__} {self.step.without_rows}"
         rows = self.children[0].get_dataset_size()
         if isinstance(self.step, Batch):
             return f"batch({self.step.count}, drop_remainder=True) leaves no batch of {rows} rows: give a smaller batch_size"

@@ -17,6 +17,8 @@ from ._step import Step, as_names
 class Passes(Step):
     """Rows of a source that can only be read from its beginning: each epoch begins it anew."""
 
+    without_rows = "has no rows: its source gave none; an iterator can be read once alone, so give a function that makes one"
+
     def __init__(self, names, source, convert, num_samples):
         super().__init__(names)
         self.source, self.convert, self.num_samples = source, convert, num_samples

@@ -22,6 +22,8 @@ Epoch = Callable[[], Iterator[Row]]
 class Step:
     """One step of a pipeline.  names: of its columns."""
 
+    without_rows = "has no rows: give it data"
+    """The end of the message where a source gives no row."""
     batch_size: int | None = None
     repeat_count: int | None = None
 

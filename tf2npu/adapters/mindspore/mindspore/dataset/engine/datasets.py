@@ -12,7 +12,7 @@ from ._image_files import Cifar10Dataset, Cifar100Dataset, ImageFolderDataset, M
 from ._source import NumpySlicesDataset, SourceDataset
 
 _WRITE_A_SOURCE = "read the files with a Python class and give it to GeneratorDataset"
-_REFUSED = {
+REFUSED = {
     "MindDataset": "it needs files in MindRecord's format, which is not read here; read the original data with GeneratorDataset",
     "TFRecordDataset": "read the records with tf.data.TFRecordDataset in a Python class and give it to GeneratorDataset",
     "ManifestDataset": _WRITE_A_SOURCE,
@@ -41,12 +41,12 @@ def zip(datasets) -> Dataset:
     return zipped(datasets)
 
 
-globals().update({_name: refused_class("mindspore.dataset", _name, _instead) for _name, _instead in _REFUSED.items()})
+globals().update({_name: refused_class("mindspore.dataset", _name, _instead) for _name, _instead in REFUSED.items()})
 
 MappableDataset = SourceDataset
 
 __all__ = [
-    *_REFUSED,
+    *REFUSED,
     "BatchInfo",
     "Cifar10Dataset",
     "Cifar100Dataset",

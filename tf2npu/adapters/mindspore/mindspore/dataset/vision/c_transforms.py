@@ -20,7 +20,7 @@ from .utils import Border, ImageBatchFormat, Inter
 
 _WRITE_A_FUNCTION = "give map a Python function of the image that does it"
 _BOXES = "give map a Python function of the image and its boxes"
-_REFUSED = {
+REFUSED = {
     "AutoContrast": _WRITE_A_FUNCTION,
     "BoundingBoxAugment": _BOXES,
     "CutMixBatch": "mix the batch in per_batch_map",
@@ -45,11 +45,11 @@ _REFUSED = {
 }
 
 globals().update(
-    {_name: refused_class("mindspore.dataset.vision.c_transforms", _name, _instead) for _name, _instead in _REFUSED.items()}
+    {_name: refused_class("mindspore.dataset.vision.c_transforms", _name, _instead) for _name, _instead in REFUSED.items()}
 )
 
 __all__ = [
-    *_REFUSED,
+    *REFUSED,
     "Border",
     "CenterCrop",
     "CutOut",

@@ -19,7 +19,7 @@ from .decoding import decoded
 from .utils import Border, Inter
 
 _WRITE_A_FUNCTION = "give map a Python function of the image that does it"
-_REFUSED = dict.fromkeys(
+REFUSED = dict.fromkeys(
     (
         "AutoContrast",
         "Equalize",
@@ -44,11 +44,11 @@ _REFUSED = dict.fromkeys(
 _PILLOW = (Inter.NEAREST, Inter.ANTIALIAS, Inter.LINEAR, Inter.CUBIC)
 
 globals().update(
-    {_name: refused_class("mindspore.dataset.vision.py_transforms", _name, _instead) for _name, _instead in _REFUSED.items()}
+    {_name: refused_class("mindspore.dataset.vision.py_transforms", _name, _instead) for _name, _instead in REFUSED.items()}
 )
 
 __all__ = [
-    *_REFUSED,
+    *REFUSED,
     "Border",
     "CenterCrop",
     "Decode",
