@@ -90,7 +90,7 @@ class RunContext:
         self._original_args, self._stop_requested = original_args, False
 
     def original_args(self) -> dict[str, Any]:
-        """What callbacks get to know."""
+        """The dict of what callbacks get to know."""
         return self._original_args
 
     def request_stop(self) -> None:

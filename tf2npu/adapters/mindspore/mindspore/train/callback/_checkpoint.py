@@ -12,6 +12,8 @@ from mindspore.nn.cell import Cell
 from mindspore.train.callback._callback import Callback, RunContext, step_in_epoch
 from mindspore.train.serialization import save_checkpoint
 
+from npu_formats.files.directory import Directory
+
 
 def _checked_count(name: str, value: Any) -> Any:
     """Raises: ValueError for what is no whole number from 0 on and not None."""
@@ -21,7 +23,7 @@ def _checked_count(name: str, value: Any) -> Any:
 
 
 class CheckpointConfig:
-    """When checkpoints are saved and how many are kept.
+    """The times at which checkpoints are saved, and how many are kept.
 
     save_checkpoint_seconds and keep_checkpoint_per_n_minutes count only where the numbers before them are 0 or None.
     """
@@ -70,16 +72,19 @@ class CheckpointManager:
 
     def remove_oldest_ckpoint_file(self) -> None:
         """Removes the oldest one."""
-        oldest = min(self.ckpoint_filelist, key=os.path.getmtime)
-        os.remove(oldest)
-        self.ckpoint_filelist.remove(oldest)
+        self._remove(min(self.ckpoint_filelist, key=os.path.getmtime))
 
     def keep_one_ckpoint_per_minutes(self, minutes: int, cur_time: float) -> None:
         """Removes all of the last minutes but the oldest."""
         recent = [one for one in self.ckpoint_filelist if cur_time - os.path.getmtime(one) < 60 * minutes]
         for one in sorted(recent, key=os.path.getmtime)[1:]:
-            os.remove(one)
-            self.ckpoint_filelist.remove(one)
+            self._remove(one)
+
+    def _remove(self, path: str) -> None:
+        folder, name = os.path.split(path)
+        with Directory.followed(Path(folder)) as place:
+            place.remove(name)
+        self.ckpoint_filelist.remove(path)
 
 
 class ModelCheckpoint(Callback):
@@ -94,7 +99,7 @@ class ModelCheckpoint(Callback):
         if config is not None and not isinstance(config, CheckpointConfig):
             raise TypeError(f"ModelCheckpoint(config=...): a CheckpointConfig, not {type(config).__name__}")
         self._directory = os.path.realpath(directory) if directory is not None else os.getcwd()
-        os.makedirs(self._directory, exist_ok=True)
+        Directory.given(Path(self._directory), make=True).close()
         self._config = config or CheckpointConfig()
         self._manager = CheckpointManager()
         self._prefix = _unused_prefix(self._directory, prefix)
