@@ -1,5 +1,5 @@
 """Ranks of a job."""
 
-from mindspore.communication.management import get_group_size, get_rank, init
+from mindspore.communication.management import GlobalComm, get_group_size, get_rank, init
 
-__all__ = ["get_group_size", "get_rank", "init"]
+__all__ = ["GlobalComm", "get_group_size", "get_rank", "init"]

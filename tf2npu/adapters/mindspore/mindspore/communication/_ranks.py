@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
+from hccl import _groups
+
+WORLD = _groups.WORLD
 
 
 def group_size() -> int:
     """The number of ranks."""
-    return int(os.environ.get("RANK_SIZE", "1"))
+    return _groups.world_size()
 
 
 def rank() -> int:
     """The number of this rank."""
-    return int(os.environ.get("RANK_ID", "0"))
+    return _groups.world_rank()

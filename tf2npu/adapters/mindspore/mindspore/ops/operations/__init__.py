@@ -2,6 +2,7 @@
 
 from mindspore.ops.operations import (
     array_ops,
+    comm_ops,
     debug_ops,
     inner_ops,
     math_ops,
@@ -10,6 +11,7 @@ from mindspore.ops.operations import (
     random_ops,
 )  # fmt: skip
 from mindspore.ops.operations.array_ops import *
+from mindspore.ops.operations.comm_ops import *
 from mindspore.ops.operations.debug_ops import *
 from mindspore.ops.operations.inner_ops import *
 from mindspore.ops.operations.math_ops import *
@@ -18,6 +20,6 @@ from mindspore.ops.operations.other_ops import *
 from mindspore.ops.operations.random_ops import *
 
 __all__ = [
-    *array_ops.__all__, *debug_ops.__all__, *inner_ops.__all__, *math_ops.__all__, *nn_ops.__all__, *other_ops.__all__,
-    *random_ops.__all__,
+    *array_ops.__all__, *comm_ops.__all__, *debug_ops.__all__, *inner_ops.__all__, *math_ops.__all__, *nn_ops.__all__,
+    *other_ops.__all__, *random_ops.__all__,
 ]  # fmt: skip
