@@ -118,8 +118,9 @@ def test_eval_indexes_say_what_an_own_eval_network_gives():
     assert evaluator.eval(dataset()) == pytest.approx({"mse": (wrong**2).sum() / ROWS, "loss": wrong.mean()}, rel=1e-4)
 
 
-def test_predict_gives_the_outputs():
+def test_predict_gives_the_outputs_of_the_trained_network():
     network, trainer = model()
+    trainer.train(1, dataset())
     inputs = columns()[0]
     found = trainer.predict(Tensor(inputs)).asnumpy()
     np.testing.assert_allclose(found, inputs @ network.weight.asnumpy(), rtol=1e-5)
