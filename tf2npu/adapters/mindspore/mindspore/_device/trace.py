@@ -10,13 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mindspore._device.session import graph
+from mindspore._device.structure import flat
 from npu_bridge.npu_init import tf
 
 _open: list[Trace] = []
 
 
 class Trace:
-    """One graph being built.  before: operations that all of it has to come after."""
+    """One graph being built.
+
+    before: operations that all of it has to come after.  computed: the gradients.  cleared: the operation that cleared the float
+    status, which gradients come after.
+    """
 
     def __init__(self, before: Sequence[Any] = ()) -> None:
         self.before = list(before)
@@ -25,6 +30,8 @@ class Trace:
         self.written: list[Any] = []
         self.results: dict[Any, Any] = {}
         self.aliases: dict[int, Any] = {}
+        self.computed: list[Any] = []
+        self.cleared: list[Any] = []
         self.n_draws = 0
         self.is_replayed = False
 
@@ -56,6 +63,11 @@ class Trace:
             self.reads.pop(one, None)
             self.last_write[one] = [op]
         self.written.append(op)
+
+    def outputs(self) -> list[Any]:
+        """The tensors that cells of this graph have given so far."""
+        cells = [given[0] for given in self.results.values() if isinstance(given, tuple)]
+        return [one.node for one in flat(cells) if getattr(one, "node", None) is not None]
 
     def origin(self, tensor: Any) -> int:
         """The identity of a tensor, that of what it is a copy of where it is one."""

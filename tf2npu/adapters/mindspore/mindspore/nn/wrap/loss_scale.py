@@ -12,8 +12,9 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.wrap.cell_wrapper import TrainOneStepCell
+from mindspore.ops import operations
+from mindspore.ops.composite import HyperMap
 from mindspore.ops.functional import assign
-from npu_bridge.estimator.npu.npu_loss_scale_optimizer import no_overflow
 from npu_bridge.hccl import hccl_ops
 from npu_bridge.npu_init import tf
 
@@ -76,6 +77,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def __init__(self, network: Cell, optimizer: Cell, scale_sense: Any) -> None:
         super().__init__(network, optimizer, sens=None)
         self.is_distributed = self.reducer_flag
+        self._give_parts()
         self.loss_scaling_manager = None
         if isinstance(scale_sense, Cell):
             self.loss_scaling_manager = scale_sense
@@ -86,14 +88,25 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             raise ValueError(f"the shape of scale_sense is () or (1,), not {scale_sense.shape}")
         self.scale_sense = Parameter(scale_sense, name="scale_sense")
 
+    def _give_parts(self) -> None:
+        """Gives the cell the operators by which classes derived from it write a construct of their own, as those of r1.1."""
+        self.hyper_map, self.reduce_sum, self.less_equal = HyperMap(), operations.ReduceSum(keep_dims=False), operations.LessEqual()
+        self.alloc_status, self.get_status = operations.NPUAllocFloatStatus(), operations.NPUGetFloatStatus()
+        self.clear_status, self.allreduce = operations.NPUClearFloatStatus(), operations.AllReduce()
+        self.depend_parameter_use = operations.ControlDepend(depend_mode=1)
+        self.base, self.gpu_target = Tensor(1, float32), False
+
     def construct(self, *inputs: Any) -> Any:
         loss = self.network(*inputs)
+        status = self.alloc_status()
+        self.clear_status(status)
         scale = self.scale_sense + 0.0
         sens = apply("scale like", _spread, scale, loss)
         gradients = self.grad(self.network, self.weights)(*inputs, sens)
         gradients = tuple(apply("scaled down", _scaled_down, one, scale) for one in gradients)
         gradients = self.grad_reducer(gradients)
-        overflow = cond = apply(("overflow", self.is_distributed), self._overflowed, *gradients)
+        self.get_status(status)
+        overflow = cond = apply(("overflow", self.is_distributed), self._overflowed, status)
         if self.loss_scaling_manager is not None:
             overflow = self.loss_scaling_manager(self.scale_sense, cond)
         branch(overflow, lambda: False, lambda: self._updated(gradients), (), (), "TrainOneStepWithLossScaleCell")
@@ -103,12 +116,10 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.optimizer(gradients)
         return False
 
-    def _overflowed(self, *gradients: Any) -> Any:
-        """Whether a gradient of any rank is too large for its type."""
-        overflow = tf.logical_not(no_overflow([(one, None) for one in gradients]))
-        if not self.is_distributed:
-            return overflow
-        return tf.greater(hccl_ops.allreduce(tf.cast(overflow, tf.float32), "sum", fusion=0), 0.0)
+    def _overflowed(self, status: Any) -> Any:
+        """Whether the status of any rank tells an overflow."""
+        total = tf.reduce_sum(status)
+        return tf.greater(hccl_ops.allreduce(total, "sum", fusion=0) if self.is_distributed else total, 0.0)
 
     def set_sense_scale(self, sens: Tensor) -> None:
         """Gives the scale another value.  Raises: TypeError for what is no Tensor."""

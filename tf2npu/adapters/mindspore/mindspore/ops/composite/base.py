@@ -77,8 +77,11 @@ def _outputs(fn: Callable[..., Any], inputs: tuple[Any, ...], of_inputs: bool) -
 def _gradients(outputs: list[Any], wanted: list[Any], sens: list[Any] | None) -> list[Tensor]:
     if sens is not None:
         sens = [tf.cast(tf.broadcast_to(given, out.shape), out.dtype) for given, out in zip(sens, outputs, strict=False)]
-    found = tf.gradients(outputs, wanted, sens)
+    trace = current_trace()
+    with tf.control_dependencies(trace.cleared):
+        found = tf.gradients(outputs, wanted, sens)
     dense = [tf.zeros_like(node) if one is None else tf.convert_to_tensor(one) for one, node in zip(found, wanted, strict=False)]
+    trace.computed += dense
     return list(map(Tensor, dense))
 
 
@@ -151,3 +154,6 @@ Map = HyperMap
 def core(fn: Any = None, **flags: Any) -> Any:
     """The function as it is: flags for the graph compiler say nothing here."""
     return fn if fn is not None else lambda function: function
+
+
+add_flags = core

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._device.operation import apply
-from mindspore._device.trace import tracing
+from mindspore._device.trace import current_trace, tracing
 from mindspore.common.tensor import Tensor
 from mindspore.common.tensor_operators import divided
 from mindspore.ops.primitive import Primitive, binary_primitive, primitive
 from npu_bridge._ops.float_status import npu_alloc_float_status, npu_clear_float_status, npu_get_float_status
+from npu_bridge.estimator.npu.npu_loss_scale_optimizer import all_finite
 from npu_bridge.npu_init import tf
 
 
@@ -184,15 +185,32 @@ class _StatusInPlace(Primitive):
 
 
 class NPUGetFloatStatus(_StatusInPlace):
-    """The status so far, in the place of the tensor's numbers: above 0 where an operator overflowed."""
+    """The status after the gradients so far, in the place of the tensor's numbers: above 0 where an operator overflowed.
 
-    compute = staticmethod(npu_get_float_status)
+    A gradient that is infinite or no number tells an overflow as well, on chips that do not saturate.
+    """
+
+    @staticmethod
+    def compute(status: Any) -> Any:
+        gradients = current_trace().computed
+        with tf.control_dependencies(gradients):
+            found = npu_get_float_status(status)
+        if not gradients:
+            return found
+        is_wrong = tf.cast(tf.logical_not(all_finite([(one, None) for one in gradients])), tf.float32)
+        return tf.maximum(found, tf.pad(tf.reshape(is_wrong, (1,)), [[0, found.shape[0] - 1]]))
 
 
 class NPUClearFloatStatus(_StatusInPlace):
-    """Clears the status."""
+    """Clears the status of all that cells have computed so far: gradients that follow have one of their own."""
 
-    compute = staticmethod(npu_clear_float_status)
+    @staticmethod
+    def compute(status: Any) -> Any:
+        trace = current_trace()
+        with tf.control_dependencies(trace.outputs()):
+            found = npu_clear_float_status(status)
+        trace.cleared = [found.op]
+        return found
 
 
 __all__ = [
