@@ -8,6 +8,7 @@ import re
 import mindspore as ms
 import numpy as np
 import pytest
+from mindspore import context
 from mindspore.train.callback import (
     Callback,
     CheckpointConfig,
@@ -51,6 +52,14 @@ def _listen(moment):
 
 for _moment in MOMENTS:
     setattr(Listener, _moment, _listen(_moment))
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    before = context.get_context("mode")
+    context.set_context(mode=context.GRAPH_MODE)
+    yield
+    context.set_context(mode=before)
 
 
 def epoch(n_steps):

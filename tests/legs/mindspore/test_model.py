@@ -27,8 +27,9 @@ class Losses(Callback):
 
 
 @pytest.fixture(autouse=True)
-def settings_put_back():
+def graph_mode():
     before = {name: context.get_context(name) for name in ("mode", "device_target")}
+    context.set_context(mode=context.GRAPH_MODE)
     yield
     context.set_context(**before)
 

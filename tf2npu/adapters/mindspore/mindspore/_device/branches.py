@@ -67,6 +67,7 @@ class _Part:
         self.trace = Trace()
         self.trace.is_replayed = outer.is_replayed
         self.names, self.line = names, line
+        self.lost: dict[int, Unbound] = {}
         with nested_trace(self.trace):
             self.given = function()
             self.leaves = flat(self.given)
@@ -81,13 +82,29 @@ class _Part:
 
     def _nodes_like(self, first: _Part) -> list[Any]:
         if nesting(self.given) != nesting(first.given):
-            raise TypeError(f"the branches of the test at {self.line} give different numbers of values")
+            self._lose_unequal(first)
         for i, (mine, theirs) in enumerate(zip(self.leaves, first.leaves, strict=False)):
             if i not in first.places and not (isinstance(mine, Unbound) or isinstance(theirs, Unbound) or _is_same(mine, theirs)):
                 raise TypeError(
                     f"{self._name(i)} is {theirs!r} in one branch of the test at {self.line}, and {mine!r} in the other"
                 )
         return [self._node_like(i, node) for i, node in zip(first.places, first.nodes, strict=False)]
+
+    def _lose_unequal(self, first: _Part) -> None:
+        """Leaves names without a value that are a tuple in one branch, and in the other none or a longer one.
+
+        `done = False` beside `done = self.optimizer(gradients)` is such a name.  Raises: TypeError where names do not tell them.
+        """
+        if not len(self.names) == len(self.given) == len(first.given):
+            raise TypeError(f"the branches of the test at {self.line} give different numbers of values")
+        mine, at = [], 0
+        for name, own, theirs in zip(self.names, self.given, first.given, strict=True):
+            lost = {at + i: Unbound(name) for i in range(len(flat(theirs)) if nesting(own) != nesting(theirs) else 0)}
+            first.lost.update(lost)
+            mine.append(rebuilt(theirs, iter(lost.values())) if lost else own)
+            at += len(flat(theirs))
+        self.given = tuple(mine)
+        self.leaves = flat(self.given)
 
     def _node_like(self, i: int, node: Any) -> Any:
         leaf = self.leaves[i]
@@ -109,7 +126,8 @@ class _Part:
     def with_nodes(self, nodes: Sequence[Any]) -> Any:
         """The results of the branch, with other nodes in the place of its own."""
         found = dict(zip(self.places, nodes, strict=False))
-        return rebuilt(self.given, iter([Tensor(found[i]) if i in found else leaf for i, leaf in enumerate(self.leaves)]))
+        leaves = [Tensor(found[i]) if i in found else leaf for i, leaf in enumerate(self.leaves)]
+        return rebuilt(self.given, iter([self.lost.get(i, leaf) for i, leaf in enumerate(leaves)]))
 
 
 def loop(

@@ -8,8 +8,8 @@ from typing import Any
 from npu_bridge.estimator.npu.npu_plugin import set_device_sat_mode
 from npu_bridge.npu_init import npu_config_proto, tf
 
+from npu_runtime.config import chip_of, load_config
 from npu_runtime.device import float_status
-from npu_runtime.session.session_state import run_log
 
 graph = tf.Graph()
 _opened: list[Any] = []
@@ -23,6 +23,6 @@ def session() -> Any:
     if not _opened:
         _opened.append(tf.Session(graph=graph, config=npu_config_proto()))
         atexit.register(_opened[0].close)
-        if float_status.asked is None and run_log().chip_saturates:
+        if float_status.asked is None and chip_of(load_config({}).soc).saturates:
             set_device_sat_mode(0)
     return _opened[0]

@@ -90,7 +90,11 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def _give_parts(self) -> None:
         """Gives the cell the operators by which classes derived from it write a construct of their own, as those of r1.1."""
-        self.hyper_map, self.reduce_sum, self.less_equal = HyperMap(), operations.ReduceSum(keep_dims=False), operations.LessEqual()
+        self.hyper_map, self.reduce_sum, self.less_equal = (
+            HyperMap(),
+            operations.ReduceSum(keep_dims=False),
+            operations.LessEqual(),
+        )
         self.alloc_status, self.get_status = operations.NPUAllocFloatStatus(), operations.NPUGetFloatStatus()
         self.clear_status, self.allreduce = operations.NPUClearFloatStatus(), operations.AllReduce()
         self.depend_parameter_use = operations.ControlDepend(depend_mode=1)
