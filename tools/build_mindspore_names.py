@@ -3,8 +3,8 @@
     python tools/build_mindspore_names.py [NAMES ...]
 
 NAMES are lists by tools/mindspore_inventory.py; without one, the names that the table has are looked at again. A name is
-`faithful` where the package has it, `recorded` where its module lists it in RECORDED (it is accepted, and changes nothing here), and
-`refused` where the package has not got it, or lists it in REFUSED (it is there to say why).
+`faithful` where the package has it, `recorded` where its module lists it in RECORDED (it is accepted, and changes nothing here),
+and `refused` where the package has not got it, or lists it in REFUSED (it is there to say why).
 """
 
 from __future__ import annotations
