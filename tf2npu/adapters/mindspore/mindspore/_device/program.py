@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from mindspore._device.session import session
+import numpy as np
+from mindspore._device.session import DeviceGraph
 from mindspore._device.structure import flat, nesting, rebuilt
 from mindspore._device.trace import new_trace
 from mindspore.common.tensor import Tensor
@@ -15,15 +16,24 @@ from npu_bridge.npu_init import tf
 class Program(NamedTuple):
     """A traced function.
 
-    call: runs it, and gives the values of `fetched` outputs by number.  fed: which leaves of the arguments are fed.  outputs:
-    what the function gave.  results: its leaves.  function: kept, as the key of the program has the identity of it or of
-    its parts."""
+    device: its graph.  fetches: the tensors among its results, by number.  written: operations that write parameters.
+    holders: of what is fed.  fed: which leaves of the arguments are.  outputs: what the function gave.  results: its leaves.
+    function: kept, as the key of the program has the identity of it or of its parts.
+    """
 
-    call: Callable[..., Any]
+    device: DeviceGraph
+    fetches: dict[int, Any]
+    written: list[Any]
+    holders: list[Any]
     fed: list[bool]
     outputs: Any
     results: list[Any]
     function: Callable[..., Any]
+
+    def run(self, values: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
+        """The values of the tensors among the results, by number.  values: of what is fed."""
+        found = self.device.run(list(self.fetches.values()), self.written, self.holders, values)
+        return dict(zip(self.fetches, found, strict=True))
 
 
 _programs: dict[Any, Program] = {}
@@ -36,7 +46,7 @@ def run_traced(key: Any, function: Callable[..., Any], arguments: Sequence[Any])
     program = _programs.get(whole_key)
     if program is None:
         program = _programs[whole_key] = _traced(function, arguments, leaves)
-    values = program.call(*[leaf.value() for leaf, is_fed in zip(leaves, program.fed, strict=False) if is_fed])[0]
+    values = program.run([leaf.value() for leaf, is_fed in zip(leaves, program.fed, strict=True) if is_fed])
     results = (Tensor(values[i]) if i in values else one for i, one in enumerate(program.results))
     return rebuilt(program.outputs, results)
 
@@ -58,4 +68,5 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any], leaves: Sequ
         results = [tf.identity(one.raw()) if isinstance(one, Tensor) else one for one in flat(outputs)]
         fetches = {i: one for i, one in enumerate(results) if isinstance(one, tf.Tensor)}
         holders = [tensor.raw() for tensor, is_fed in zip(inputs, fed, strict=False) if is_fed]
-    return Program(session().make_callable([fetches, trace.written], holders), fed, outputs, results, function)
+    assert trace.device is not None
+    return Program(trace.device, fetches, trace.written, holders, fed, outputs, results, function)

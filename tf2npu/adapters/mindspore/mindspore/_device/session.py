@@ -1,28 +1,106 @@
-"""The one graph of a process, and the session that runs its parts on the simulated device."""
+"""The session of a process on the simulated device: a graph for each program, and variables that all of them share."""
 
 from __future__ import annotations
 
 import atexit
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
+import numpy as np
+from hccl import _groups as hccl_groups
+from hccl.split.api import splits
+from npu_bridge import _options
 from npu_bridge.estimator.npu.npu_plugin import set_device_sat_mode
-from npu_bridge.npu_init import npu_config_proto, tf
+from npu_bridge.npu_init import tf
+from tensorflow.python.framework import error_interpolation, errors_impl
 
+from npu_formats.user_frames import calling_line
 from npu_runtime.config import chip_of, load_config
 from npu_runtime.device import float_status
+from npu_runtime.device.variable import Variable
+from npu_runtime.errors import DeviceError
+from npu_runtime.importers.tensorflow.devices import Devices
+from npu_runtime.importers.tensorflow.graphdef import GraphImporter
+from npu_runtime.importers.tensorflow.host import HostSide
+from npu_runtime.session.device_session import session_observers
+from npu_runtime.session.observed_session import ObservedSession
+from npu_runtime.session.plan import Request
+from npu_runtime.session.session_state import SessionState
 
-graph = tf.Graph()
-_opened: list[Any] = []
+_taken: dict[str, int] = {}
 
 
-def session() -> Any:
-    """The session, which is opened by the first wish.
+@cache
+def state() -> SessionState:
+    """The options, variables and observers of the session, which is opened by the first wish.
 
     Results that are too large for float16 show as on the chip, whose float status MindSpore's loss scaling reads.
     """
-    if not _opened:
-        _opened.append(tf.Session(graph=graph, config=npu_config_proto()))
-        atexit.register(_opened[0].close)
-        if float_status.asked is None and chip_of(load_config({}).soc).saturates:
-            set_device_sat_mode(0)
-    return _opened[0]
+    config = load_config(dict(_options.of_process))
+    _options.check_dump(config.parameters)
+    hccl_groups.set_up()
+    if float_status.asked is None and chip_of(config.soc).saturates:
+        set_device_sat_mode(0)
+        config = load_config(dict(_options.of_process))
+    opened = SessionState.opened(replace(config, splits=splits), partial(session_observers, recorder=None), calling_line())
+    atexit.register(opened.close)
+    return opened
+
+
+def unique_name(name: str) -> str:
+    """A name for a variable that no other one of the process has."""
+    number = _taken[name] = _taken.get(name, 0) + 1
+    return name if number == 1 else unique_name(f"{name}_{number - 1}")
+
+
+def store(name: str, value: np.ndarray) -> Variable:
+    """A variable on the device, with a value; graphs find it by its name."""
+    variables = state().variables
+    made = variables.get(("resource", name))
+    if made is None:
+        made = variables["resource", name] = Variable(name, value.dtype, False, value.shape, state().container)
+    made.assign(value)
+    return made
+
+
+class DeviceGraph:
+    """A graph that is built with TensorFlow, and runs on the device."""
+
+    def __init__(self) -> None:
+        self.graph = tf.Graph()
+        self._requests: dict[Any, Request] = {}
+        self._running: ObservedSession | None = None
+
+    def run(
+        self, fetches: Sequence[Any], targets: Sequence[Any] = (), feeds: Sequence[Any] = (), values: Sequence[np.ndarray] = ()
+    ) -> list[np.ndarray]:  # fmt: skip
+        """The values of tensors, after the targets ran.  values: of the fed tensors.
+
+        Raises: TensorFlow's errors, with the line of the program that asked for the node.
+        """
+        key = tuple(map(id, (*fetches, *targets, *feeds)))
+        request = self._requests.get(key)
+        if request is None:
+            names = ([one.name for one in part] for part in (fetches, targets, feeds))
+            request = self._requests[key] = Request(*map(tuple, names))
+        try:
+            return self._session().run(request, values)
+        except DeviceError as error:
+            raise self._error(error.code, error.message, error.node) from error.__cause__
+        except errors_impl.OpError as error:
+            raise self._error(type(error).__name__.removesuffix("Error"), error.message, "") from None
+
+    def _session(self) -> ObservedSession:
+        if self._running is None:
+            config = tf.ConfigProto()
+            importer = GraphImporter(self.graph, Devices(config))
+            self._running = ObservedSession(importer, HostSide(self.graph, importer.definition, config), state())
+        return self._running
+
+    def _error(self, code: str, message: str, node: str) -> errors_impl.OpError:
+        """TensorFlow's error for what went wrong at a node."""
+        text = f"{message}\n\t [[{{{{node {node}}}}}]]" if node else message
+        kind = getattr(errors_impl, f"{code}Error", errors_impl.InternalError)
+        return kind(None, None, error_interpolation.interpolate_graph(text, self.graph))

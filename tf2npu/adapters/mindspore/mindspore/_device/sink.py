@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from mindspore._device.session import graph, session
+from mindspore._device.session import store
 from mindspore._device.structure import flat, rebuilt
-from mindspore._device.trace import new_trace
+from mindspore._device.trace import local_variable, new_trace
 from mindspore.common.tensor import Tensor
+from npu_bridge.estimator.npu._iterations import NAMES
 from npu_bridge.estimator.npu.util import IterationPerLoop
 from npu_bridge.npu_init import tf
 
@@ -58,8 +59,9 @@ class Sink:
             self._loop = IterationPerLoop()
             with tf.name_scope("sink"):  # of several sinks each has an operation of the name that the device repeats
                 self._step = self._loop.create_iteration_per_loop_var(step)
-            self._last = [one.read_value() for one in kept]
-            session().run(tf.variables_initializer([*kept, *tf.get_collection("npu_iterations_per_loop")]))
+            with tf.control_dependencies(None):
+                self._last = [one.read_value() for one in kept]
+        self._device = trace.device
 
     def _queue(self) -> Any:
         shapes = tuple(map(tf.TensorShape, self._shapes.shapes))
@@ -72,8 +74,7 @@ class Sink:
 
     @staticmethod
     def _kept(nodes: Sequence[Any]) -> list[Any]:
-        with tf.control_dependencies(None):
-            return [tf.Variable(tf.zeros(node.shape, node.dtype), trainable=False, use_resource=True) for node in nodes]
+        return [local_variable("sink/last", np.zeros(node.shape.as_list(), node.dtype.as_numpy_dtype)) for node in nodes]
 
     def _checked(self) -> Iterator[Row]:
         """The rows, for the queue; an error ends them, and `run` raises it."""
@@ -87,19 +88,18 @@ class Sink:
     def begin(self, rows: Iterable[Row], source: Any) -> None:
         """Takes its data from here on from these rows.  source: whose they are."""
         self._rows, self._error, self.source = iter(rows), None, source
-        with graph.as_default():
-            session().run(self._iterator.initializer)
+        self._device.run([], [self._iterator.initializer])
 
     def run(self, count: int) -> Any:
         """Does so many steps.  Raises: what the rows raise."""
-        with graph.as_default():
-            self._loop.load_iteration_per_loop_var(session(), count)
+        for name, value in zip(NAMES, (count - 1, 0, 0, 1), strict=True):  # as load_iteration_per_loop_var sets them
+            store(f"npu_runconfig/{name}", np.asarray(value, np.int64))
         try:
-            session().run(self._step)
+            self._device.run([], [self._step])
         except tf.errors.OpError:
             if self._error is not None:
                 raise self._error from None
             raise
-        values = dict(zip(self._places, session().run(self._last), strict=True))
+        values = dict(zip(self._places, self._device.run(self._last), strict=True))
         leaves = (Tensor(values[i]) if i in values else one for i, one in enumerate(flat(self._outputs)))
         return rebuilt(self._outputs, leaves)

@@ -9,7 +9,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mindspore._device.session import graph
+import numpy as np
+from mindspore._device.session import DeviceGraph, store, unique_name
 from mindspore._device.structure import flat
 from npu_bridge.npu_init import tf
 
@@ -20,7 +21,7 @@ class Trace:
     """One graph being built.
 
     before: operations that all of it has to come after.  computed: the gradients.  cleared: the operation that cleared the float
-    status, which gradients come after.
+    status, which gradients come after.  variables, device: of the whole graph, which the outermost trace has.
     """
 
     def __init__(self, before: Sequence[Any] = ()) -> None:
@@ -32,6 +33,8 @@ class Trace:
         self.aliases: dict[int, Any] = {}
         self.computed: list[Any] = []
         self.cleared: list[Any] = []
+        self.variables: dict[Any, Any] = {}
+        self.device: DeviceGraph | None = None
         self.n_draws = 0
         self.is_replayed = False
 
@@ -39,7 +42,7 @@ class Trace:
         """The value of a parameter as the writes before left it."""
         if parameter not in self.reads:
             with tf.control_dependencies(self.last_write.get(parameter, self.before)):
-                self.reads[parameter] = parameter.variable().read_value()
+                self.reads[parameter] = variable_of(parameter).read_value()
         return self.reads[parameter]
 
     def write(self, parameters: Sequence[Any], make: Callable[..., Any]) -> Any:
@@ -52,7 +55,7 @@ class Trace:
         before = [self.reads.pop(one) for one in parameters if one in self.reads]
         before += [op for one in parameters for op in self.last_write.get(one, self.before)]
         with tf.control_dependencies(before):
-            made = make(*[one.variable() for one in parameters])
+            made = make(*map(variable_of, parameters))
         op = made if isinstance(made, tf.Operation) else made.op
         self.note_write(parameters, op)
         return op
@@ -100,10 +103,30 @@ def current_trace() -> Trace:
     return _open[-1]
 
 
+def variable_of(parameter: Any) -> Any:
+    """The resource variable of a parameter in the graph that is being built."""
+    known = _open[0].variables
+    if parameter not in known:
+        stored = parameter.on_device()
+        with tf.control_dependencies(None), tf.name_scope(None):
+            first = tf.placeholder(stored.dtype, stored.shape)  # the device has the value: no initializer is ever run
+            known[parameter] = tf.Variable(first, name=stored.name, trainable=parameter.requires_grad, use_resource=True)
+    return known[parameter]
+
+
+def local_variable(name: str, value: np.ndarray) -> Any:
+    """A resource variable that one graph alone uses, with a value."""
+    stored = store(unique_name(name), value)
+    with tf.control_dependencies(None), tf.name_scope(None):
+        return tf.Variable(tf.placeholder(stored.dtype, value.shape), name=stored.name, trainable=False, use_resource=True)
+
+
 @contextlib.contextmanager
 def new_trace() -> Iterator[Trace]:
     """A graph of its own, for a call from Python."""
-    with graph.as_default(), nested_trace(Trace()) as trace:
+    trace = Trace()
+    trace.device = DeviceGraph()
+    with trace.device.graph.as_default(), nested_trace(trace):
         yield trace
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from mindspore._device.precision import cell_type
-from mindspore._device.session import graph, session
+from mindspore._device.session import store, unique_name
 from mindspore._device.trace import current_trace, tracing
 from mindspore.common.dtype import Type, np_type
 from mindspore.common.tensor import NoValue, Tensor
@@ -39,17 +39,11 @@ class Parameter(Tensor):
         self.name, self.requires_grad = name or UNNAMED, requires_grad
         self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
         self._variable: Any = None
-        self._read: Any = None
 
-    def variable(self) -> Any:
-        """The resource variable on the device, made with the value when it is first needed."""
+    def on_device(self) -> Any:
+        """The variable on the device, made with the value when it is first needed."""
         if self._variable is None:
-            with graph.as_default(), tf.control_dependencies(None), tf.name_scope(None):
-                first = tf.placeholder(self._value.dtype, self._value.shape)
-                name = self.name.replace(".", "/")
-                self._variable = tf.Variable(first, name=name, trainable=False, use_resource=True)
-                session().run(self._variable.initializer, {first: self._value})
-                self._read = self._variable.read_value()
+            self._variable = store(unique_name(self.name.replace(".", "/")), self._value)
         return self._variable
 
     def stored(self) -> Any:
@@ -73,7 +67,7 @@ class Parameter(Tensor):
         """The value on the device.  Raises: NoValue while a graph is built."""
         if tracing():
             self._refuse("asnumpy()")
-        return self._value if self._variable is None else session().run(self._read)
+        return self._value if self._variable is None else self._variable.read().copy()
 
     def __bool__(self) -> bool:
         return bool(self.asnumpy())
@@ -110,7 +104,7 @@ class Parameter(Tensor):
         if self._variable is None:
             self._value = value
         else:
-            self._variable.load(value, session())
+            self._variable.assign(value)
 
     def assign_value(self, value: Tensor) -> Parameter:
         """Gives the parameter another value."""
