@@ -42,6 +42,12 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("d18", "import torch\nd = ('cuda'\n     ':0')\nx.to(d)\n", ("!torch_npu",), ("manual",)),
     ("d19", "import torch\nx.to('''cuda''')\n", ("x.to('''npu''')",), ()),
     ("d20", "import torch\nx.to(u'cuda')\n", ("x.to(u'npu')",), ()),
+    ("d26", "import torch\nfrom typing import Literal\nclass C:\n    dist_backend: Literal['nccl', 'gloo'] = 'nccl'\n",
+     ("dist_backend: Literal['hccl', 'gloo'] = 'hccl'",), ()),
+    ("d27", "import torch\nimport typing as t\ndef f(x, where: t.Optional[t.Literal['cuda', 'cpu']] = 'cuda'):\n"
+     "    return x.to(where)\n",
+     ("t.Literal['npu', 'cpu']] = 'npu'",), ()),
+    ("d28", "import torch\nassert any('cuda' in one for one in found), 'no cuda'\n", (SAME,), ("NPT105 manual",)),
     # texts that are no devices
     ("t01", "import torch\nseen = {'cuda': 0, 'cpu': 0}\n", (SAME,), ("NPT105 manual",)),
     ("t02", "import torch\nprint('cuda')\nlogging.info('cuda')\n", (SAME,), ("!NPT105",)),
@@ -52,6 +58,16 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("t07", "import torch\nimport cupy\na = cupy.array(1, device='cuda')\n", (SAME,), ("manual",)),
     ("t08", "import math\nd = 'cuda'\n", (SAME,), ("!NPT105",)),
     ("t09", "import tensorflow as tf\nd = 'cuda'\n", (SAME,), ("!NPT105",)),
+    ("t10", "import torch\ndef service(backend):\n    if backend == 'nccl':\n        return 1\n"
+     "    elif backend == 'gloo':\n        return 2\n    elif backend == 'nvshmem':\n        return 3\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t11", "import torch\nfrom typing import Literal\ndef service(backend: Literal['nccl', 'nixl'] = 'nccl'):\n    pass\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t12", "import torch\nif backend == 'nccl':\n    pass\nelif backend in ('gloo', 'mpi'):\n    pass\n",
+     ("backend == 'hccl'",), ()),
+    ("t13", "import torch\nfor backend in ['nccl', 'nvshmem']:\n    run(backend=backend)\n", (SAME,), ("NPT105 manual",)),
+    ("t14", "import torch\np.add_argument('--comm-backend', default='nccl', choices=['nccl', 'nixl'])\n",
+     (SAME,), ("NPT105 manual",)),
     # names
     ("n01", "import torch\ntorch.cuda.synchronize()\nn = torch.cuda.device_count()\n",
      ("torch.npu.synchronize()", "torch.npu.device_count()"), ()),

@@ -25,6 +25,14 @@ def is_transferred(script: Script) -> bool:
     return any(_TRANSFER in imported_modules(node) for node, _ in script.walked.imports)
 
 
+@fact
+def npu_twin(script: Script) -> str | None:
+    """The file of the project that does for the NPU what a file does for CUDA: `npu_device.py` beside `cuda_device.py`."""
+    path = script.path
+    found = {path.replace("cuda", word) for word in ("npu", "ascend")} - {path}
+    return min(found & script.project.files.keys(), default=None)
+
+
 def names_npu(text: str) -> bool:
     """Whether the source of an expression says something of the NPU."""
     return _NPU.search(text) is not None
@@ -39,8 +47,10 @@ def named_for_npu(script: Script) -> frozenset[str]:
 
 
 def asks_for_npu(script: Script, node: cst.CSTNode) -> bool:
-    """Whether a place is in a choice that asks for the NPU, in any of its branches, or in a file that switches names over."""
-    return is_transferred(script) or any(map(names_npu, _tests_around(script, node)))
+    """Whether a place is in a choice that asks for the NPU, in any of its branches, in a file that switches names over, or
+    in one that a file for the NPU stands beside.
+    """
+    return is_transferred(script) or npu_twin(script) is not None or any(map(names_npu, _tests_around(script, node)))
 
 
 def knows_npu(script: Script, node: cst.CSTNode) -> bool:
