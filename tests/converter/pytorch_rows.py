@@ -110,6 +110,22 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("k08", "import torch\nis_npu = d.type == 'npu'\nis_cuda = d.type == 'cuda' and torch.cuda.is_available()\n",
      (SAME,), ("NPT105 manual",)),
     ("k09", "import torch\nKINDS = ['npu']\nif torch.cuda.is_available():\n    device = 'cuda'\n", (SAME,), ("NPT105 manual",)),
+    ("k10", "import torch\ndef is_cuda_available():\n    return torch.cuda.is_available()\n"
+     "def is_npu_available():\n    return False\n",
+     (SAME,), ("NPT002 info",)),
+    ("k11", "import torch\nfrom checks import is_cuda_available, is_npu_available\nif is_cuda_available():\n"
+     "    x = torch.cuda.is_bf16_supported()\n",
+     (SAME,), ("NPT002 info",)),
+    ("k12", "import torch\nfrom checks import is_cuda_available\nif is_cuda_available():\n    x = torch.cuda.current_device()\n",
+     ("x = torch.npu.current_device()",), ()),
+    ("k13", "import torch\nif torch.cuda.is_available():\n    major = int(torch.version.cuda.split('.')[0])\n"
+     "    name = torch.cuda.get_device_properties(0).major\n",
+     (SAME,), ("NPT002 info",)),
+    ("k14", "import torch\nif torch.cuda.is_available():\n    print(torch.version.cuda)\n    x = x.cuda()\n",
+     ("if torch.npu.is_available()", "x.npu()"), ()),
+    ("k15", "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME, CUDAExtension\n"
+     "if torch.cuda.is_available() and CUDA_HOME:\n    found = [CUDAExtension('a', ['a.cu'])]\n",
+     (SAME,), ("NPT002 info",)),
     ("k03", "import torch\nfrom torch_npu.contrib import transfer_to_npu\nx = torch.zeros(3).cuda()\n", (SAME,), ()),
     ("k04", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\nx = y.cuda()\n",
      ("x = y.npu()",), ()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
-from tf2npu.rules.pytorch.facts.left_alone import is_transferred, knows_npu, npu_twin
+from tf2npu.rules.pytorch.facts.left_alone import builds_kernels, is_transferred, knows_npu, npu_twin
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -31,6 +31,9 @@ def kept_choices(site: Site) -> None:
     script = site.script
     places = [] if is_transferred(script) else _kept(script)
     if not places:
+        return
+    if builds_kernels(script):
+        site.info("This file compiles kernels for CUDA: what it asks of CUDA stays as it is.")
         return
     lines = sorted({script.lines.position(start)[0] for start, _ in places})
     shown = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
