@@ -20,7 +20,7 @@ SUBCLASS = "subclassed model"
 _DEEPEST = 40
 """Values that are followed through names and calls; a longer chain has no kind."""
 _FUNCTION = 0
-"""What stands for the scope of a function of the module, among names; no scope has this id."""
+"""The id that stands for the scope of what functions of the module return; no scope has it."""
 _MODELS = re.compile(r"tensorflow\.keras\.(?:models\.)?(?:Model|Sequential)(?:\(\))?$")
 _CALLED = re.compile(r"tensorflow\.keras\.(?:layers|losses|metrics|applications)\.[\w.]+\(\)$")
 """Objects of Keras whose call computes a tensor."""
