@@ -126,6 +126,9 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("k15", "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME, CUDAExtension\n"
      "if torch.cuda.is_available() and CUDA_HOME:\n    found = [CUDAExtension('a', ['a.cu'])]\n",
      (SAME,), ("NPT002 info",)),
+    ("k16", "import torch\nclass Builder:\n    def nvcc_args(self):\n        major = torch.cuda.get_device_properties(0).major\n"
+     "        return [f'-arch=sm_{major}0']\n",
+     (SAME,), ("NPT002 info",)),
     ("k03", "import torch\nfrom torch_npu.contrib import transfer_to_npu\nx = torch.zeros(3).cuda()\n", (SAME,), ()),
     ("k04", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\nx = y.cuda()\n",
      ("x = y.npu()",), ()),

@@ -16,7 +16,8 @@ from tf2npu.scanner.script_facts import fact
 _NPU = re.compile(r"(?<!i)npu|ascend(?!ing)", re.IGNORECASE)
 """A word about the NPU, which "input" is not."""
 _CUDA_TEXT = re.compile(r"""['"]cuda(?::\d+)?['"]""")
-_BUILDING = re.compile(r"\bCUDAExtension\s*\(")
+_BUILDING = re.compile(r"\bCUDAExtension\b|\bnvcc_args\b")
+"""Words of a file that compiles kernels: PyTorch's class for them, and the arguments of CUDA's compiler."""
 _RELEASE = re.compile(r"\btorch\.version\.cuda\s*\.")
 """A method of the text with CUDA's release: beside an NPU there is no such text."""
 _WORD_OF_CUDA = re.compile(r"\w*cuda\w*")
