@@ -25,7 +25,7 @@ def _beside(script: Script, node: cst.CSTNode) -> Iterator[str]:
         if isinstance(ancestor, (cst.List, cst.Tuple, cst.Set)):
             yield from _members(ancestor)
         elif is_literal_type(ancestor):
-            yield from _texts([part.slice.value for part in ancestor.slice if isinstance(part.slice, cst.Index)])
+            yield from _of_annotation(ancestor)
         elif isinstance(ancestor, cst.Comparison):
             yield from _compared(script, ancestor)
             return
