@@ -68,6 +68,10 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("t13", "import torch\nfor backend in ['nccl', 'nvshmem']:\n    run(backend=backend)\n", (SAME,), ("NPT105 manual",)),
     ("t14", "import torch\np.add_argument('--comm-backend', default='nccl', choices=['nccl', 'nixl'])\n",
      (SAME,), ("NPT105 manual",)),
+    ("t15", "import torch\nimport lightning as L\nfabric = L.Fabric(accelerator='cuda', devices=4)\n"
+     "if flag.accelerator == 'cuda':\n    pass\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t16", "import torch\naccelerator = 'cuda'\nx = x.to(accelerator)\n", ("accelerator = 'npu'",), ()),
     # names
     ("n01", "import torch\ntorch.cuda.synchronize()\nn = torch.cuda.device_count()\n",
      ("torch.npu.synchronize()", "torch.npu.device_count()"), ()),
