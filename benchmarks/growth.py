@@ -59,6 +59,12 @@ def _config(n: int) -> str:
     return IMPORT + "c = tf.ConfigProto()\nc.gpu_options.allow_growth = True\ns = tf.Session(config=c)\n" * n
 
 
+def _returns(n: int) -> str:
+    """A recursive function of many returns, and a loop over what it gives."""
+    body = "".join(f"    if x == {i}:\n        return walk(x + {i})\n" for i in range(n))
+    return f"{IMPORT}def walk(x):\n{body}    return x\ndef go(x):\n    for y in walk(x):\n        print(y.numpy())\n"
+
+
 # Source by what there is much of: the text of N of them, and an N for which 2N takes well above a third of a second. Of
 # what is nested so deeply that it stays unconverted, N is so large that it does.
 SOURCES: dict[str, tuple[Callable[[int], str], int]] = {
@@ -72,6 +78,7 @@ SOURCES: dict[str, tuple[Callable[[int], str], int]] = {
     "calls of a chain": (lambda n: f"{IMPORT}x = tf{'.a()' * n}\n", 300_000),
     "aliases of aliases": (lambda n: f"{IMPORT}a0 = tf\n" + "".join(f"a{i + 1} = a{i}\n" for i in range(n)), 4_000),
     "meanings of one name": (_fan, 1_500),
+    "returns of a recursive function": (_returns, 2_000),
     "star imports": (lambda n: "from tensorflow import *\n" * n + "Session()\n", 4_000),
     "pragmas": (lambda n: IMPORT + "tf.Session()  # tf2npu: ignore\n" * n, 2_000),
     "characters of a string": (lambda n: f'{IMPORT}x = "{"tf.Session()" * n}"\n', 400_000),

@@ -42,6 +42,12 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("d18", "import torch\nd = ('cuda'\n     ':0')\nx.to(d)\n", ("!torch_npu",), ("manual",)),
     ("d19", "import torch\nx.to('''cuda''')\n", ("x.to('''npu''')",), ()),
     ("d20", "import torch\nx.to(u'cuda')\n", ("x.to(u'npu')",), ()),
+    ("d26", "import torch\nfrom typing import Literal\nclass C:\n    dist_backend: Literal['nccl', 'gloo'] = 'nccl'\n",
+     ("dist_backend: Literal['hccl', 'gloo'] = 'hccl'",), ()),
+    ("d27", "import torch\nimport typing as t\ndef f(x, where: t.Optional[t.Literal['cuda', 'cpu']] = 'cuda'):\n"
+     "    return x.to(where)\n",
+     ("t.Literal['npu', 'cpu']] = 'npu'",), ()),
+    ("d28", "import torch\nassert any('cuda' in one for one in found), 'no cuda'\n", (SAME,), ("NPT105 manual",)),
     # texts that are no devices
     ("t01", "import torch\nseen = {'cuda': 0, 'cpu': 0}\n", (SAME,), ("NPT105 manual",)),
     ("t02", "import torch\nprint('cuda')\nlogging.info('cuda')\n", (SAME,), ("!NPT105",)),
@@ -52,6 +58,20 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("t07", "import torch\nimport cupy\na = cupy.array(1, device='cuda')\n", (SAME,), ("manual",)),
     ("t08", "import math\nd = 'cuda'\n", (SAME,), ("!NPT105",)),
     ("t09", "import tensorflow as tf\nd = 'cuda'\n", (SAME,), ("!NPT105",)),
+    ("t10", "import torch\ndef service(backend):\n    if backend == 'nccl':\n        return 1\n"
+     "    elif backend == 'gloo':\n        return 2\n    elif backend == 'nvshmem':\n        return 3\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t11", "import torch\nfrom typing import Literal\ndef service(backend: Literal['nccl', 'nixl'] = 'nccl'):\n    pass\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t12", "import torch\nif backend == 'nccl':\n    pass\nelif backend in ('gloo', 'mpi'):\n    pass\n",
+     ("backend == 'hccl'",), ()),
+    ("t13", "import torch\nfor backend in ['nccl', 'nvshmem']:\n    run(backend=backend)\n", (SAME,), ("NPT105 manual",)),
+    ("t14", "import torch\np.add_argument('--comm-backend', default='nccl', choices=['nccl', 'nixl'])\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t15", "import torch\nimport lightning as L\nfabric = L.Fabric(accelerator='cuda', devices=4)\n"
+     "if flag.accelerator == 'cuda':\n    pass\n",
+     (SAME,), ("NPT105 manual",)),
+    ("t16", "import torch\naccelerator = 'cuda'\nx = x.to(accelerator)\n", ("accelerator = 'npu'",), ()),
     # names
     ("n01", "import torch\ntorch.cuda.synchronize()\nn = torch.cuda.device_count()\n",
      ("torch.npu.synchronize()", "torch.npu.device_count()"), ()),
@@ -94,6 +114,25 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("k08", "import torch\nis_npu = d.type == 'npu'\nis_cuda = d.type == 'cuda' and torch.cuda.is_available()\n",
      (SAME,), ("NPT105 manual",)),
     ("k09", "import torch\nKINDS = ['npu']\nif torch.cuda.is_available():\n    device = 'cuda'\n", (SAME,), ("NPT105 manual",)),
+    ("k10", "import torch\ndef is_cuda_available():\n    return torch.cuda.is_available()\n"
+     "def is_npu_available():\n    return False\n",
+     (SAME,), ("NPT002 info",)),
+    ("k11", "import torch\nfrom checks import is_cuda_available, is_npu_available\nif is_cuda_available():\n"
+     "    x = torch.cuda.is_bf16_supported()\n",
+     (SAME,), ("NPT002 info",)),
+    ("k12", "import torch\nfrom checks import is_cuda_available\nif is_cuda_available():\n    x = torch.cuda.current_device()\n",
+     ("x = torch.npu.current_device()",), ()),
+    ("k13", "import torch\nif torch.cuda.is_available():\n    major = int(torch.version.cuda.split('.')[0])\n"
+     "    name = torch.cuda.get_device_properties(0).major\n",
+     (SAME,), ("NPT002 info",)),
+    ("k14", "import torch\nif torch.cuda.is_available():\n    print(torch.version.cuda)\n    x = x.cuda()\n",
+     ("if torch.npu.is_available()", "x.npu()"), ()),
+    ("k15", "import torch\nfrom torch.utils.cpp_extension import CUDA_HOME, CUDAExtension\n"
+     "if torch.cuda.is_available() and CUDA_HOME:\n    found = [CUDAExtension('a', ['a.cu'])]\n",
+     (SAME,), ("NPT002 info",)),
+    ("k16", "import torch\nclass Builder:\n    def nvcc_args(self):\n        major = torch.cuda.get_device_properties(0).major\n"
+     "        return [f'-arch=sm_{major}0']\n",
+     (SAME,), ("NPT002 info",)),
     ("k03", "import torch\nfrom torch_npu.contrib import transfer_to_npu\nx = torch.zeros(3).cuda()\n", (SAME,), ()),
     ("k04", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\nx = y.cuda()\n",
      ("x = y.npu()",), ()),

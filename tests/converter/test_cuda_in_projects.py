@@ -47,6 +47,26 @@ def test_a_name_that_another_file_hands_on_is_written_there_and_not_where_it_is_
     assert [f.level.value for f in results["use.py"].findings if f.rule == "NPT304"] in (["fixed"], ["fixed", "info"], ["manual"])
 
 
+OF_CUDA = "import torch\ndef wait():\n    torch.cuda.synchronize()\n    return 'cuda', torch.ones(2).cuda()\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "twin", "is_kept"),
+    [
+        ("run/cuda_device.py", "run/npu_device.py", True),
+        ("run/cuda/device.py", "run/npu/device.py", True),
+        ("run/cuda_device.py", "run/ascend_device.py", True),
+        ("run/cuda_device.py", "run/cpu_device.py", False),
+        ("run/cuda_device.py", "npu_device.py", False),
+    ],
+)
+def test_a_file_for_cuda_beside_one_for_the_npu_stays_and_says_so(path: str, twin: str, is_kept: bool) -> None:
+    result = converted({path: OF_CUDA, twin: "import torch\n"})[path]
+    told = [f.message for f in result.findings if f.rule == "NPT002"]
+    assert (result.after.decode() == OF_CUDA) is is_kept
+    assert bool(told) is is_kept and all(twin in message for message in told)
+
+
 NOTHING = (
     "import torch\nimport mine.torch as torch\ntorch.cuda.synchronize()\n",
     "from cuda import synchronize\nimport torch\nsynchronize()\n",

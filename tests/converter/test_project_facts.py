@@ -581,6 +581,21 @@ def test_a_script_of_pytorch_that_imports_tensorflow_in_a_function_is_pytorch_s_
     assert "npu_bridge" in asked.after.decode()
 
 
+_EXPORTS = "import torch\ndef export(net):\n    import tensorflow as tf\n    return tf.Session()\n"
+_ASKED = "def create():\n    from net import Net\n    return Net()\nif __name__ == '__main__':\n    create()\n"
+
+
+@pytest.mark.parametrize("more", ["", "def more():\n    import keras_net\n"])
+def test_a_script_that_reaches_tensorflow_through_such_a_script_alone_is_pytorch_s(more: str) -> None:
+    files = {
+        "export.py": _EXPORTS,
+        "net.py": "import torch\nclass Net:\n    def load(self):\n        import export\n",
+        "hub.py": more + _ASKED,
+        "keras_net.py": "import tensorflow as tf\ndef build():\n    return tf.keras.Sequential()\n",
+    }
+    assert ("npu_bridge" in converted(files)["hub.py"]) is bool(more)
+
+
 @pytest.mark.parametrize("more", ["import model\n", "import tensorflow as tf\n", "def f():\n    import tensorflow\n"])
 def test_a_script_of_tensorflow_may_load_another_framework(more: str) -> None:
     files = {"tools.py": _OPTIONAL, "model.py": "import tensorflow as tf\n", "run.py": _RUN.format("import theano\n" + more)}

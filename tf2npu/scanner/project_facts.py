@@ -72,7 +72,7 @@ class ProjectFacts:
         project.imported = imported = frozenset(t for path, targets in edges.items() for t in targets if t != path)
         project.entries = frozenset(path for path, f in files.items() if project._is_entry(f, path in imported))
         project.entries -= project._of_other_frameworks()
-        project.without = {framework.name: project._doing_without(framework) for framework in known()}
+        project.without = {framework.name: project._doing_without(framework, edges) for framework in known()}
         for part in project.parts.values():
             part.finish(project, edges)
         project.python2 = python2_projects(files, edges)
@@ -278,9 +278,10 @@ class ProjectFacts:
         own = {path for path in others if any(f.is_bound_by(self.files[path].imports) for f in known())}
         return others - importers_of(bound, loading) - own
 
-    def _doing_without(self, framework: Framework) -> frozenset[str]:
+    def _doing_without(self, framework: Framework, edges: dict[str, frozenset[str]]) -> frozenset[str]:
         """Files that load another framework that is converted, and reach this one only where somebody may do without it, such as
-        in their functions, or only through the project while they train with the other.
+        in their functions, or only through the project while they train with the other; and files that reach this one only
+        through those, and another framework as well.
         """
         rivals = known().bound_by - framework.bound_by
         reaching = self.reach[framework.name].reaching
@@ -293,7 +294,11 @@ class ProjectFacts:
         bound = {path for path, facts in self.files.items() if framework.is_bound_by(facts.loads)}
         training = {path for path in others if self.files[path].trains}
         own = {path for path, facts in self.files.items() if framework.is_bound_by(facts.exports.values())}  # in a `try`, too
-        return ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - bound - own
+        found = ((importers_of(others, loading) - importers_of(bound, loading)) | training) & reaching - bound - own
+        needing = {path for path, facts in self.files.items() if framework.is_bound_by(facts.imports)} - found
+        left = importers_of(needing, {path: targets for path, targets in edges.items() if path not in found})
+        rival = frozenset[str]().union(*(self.reach[f.name].reaching for f in known() if f.bound_by != framework.bound_by))
+        return found | (reaching & rival) - left
 
     def _works(self, path: str, target: Target) -> bool:
         """Whether something that is called does what a script is run for, or is in a file that does."""

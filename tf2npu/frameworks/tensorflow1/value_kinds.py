@@ -19,6 +19,8 @@ SUBCLASS = "subclassed model"
 """An object of a class of the file that derives from the Keras model."""
 _DEEPEST = 40
 """Values that are followed through names and calls; a longer chain has no kind."""
+_FUNCTION = 0
+"""The id that stands for the scope of what functions of the module return; no scope has it."""
 _MODELS = re.compile(r"tensorflow\.keras\.(?:models\.)?(?:Model|Sequential)(?:\(\))?$")
 _CALLED = re.compile(r"tensorflow\.keras\.(?:layers|losses|metrics|applications)\.[\w.]+\(\)$")
 """Objects of Keras whose call computes a tensor."""
@@ -101,12 +103,20 @@ class ValueKinds:
         if isinstance(call.func, ast.Name) and call.func.id in self.subclasses:
             return SUBCLASS
         if isinstance(call.func, ast.Name) and call.func.id in self.returns:
-            kinds = {self.kind(value, inner, depth) for value, inner in self.returns[call.func.id]}
-            return kinds.pop() if len(kinds) == 1 else None
+            return self._of_function(call.func.id, depth)
         if isinstance(call.func, ast.Attribute):
             return self._of_method(self.kind(call.func.value, scope, depth), call.func.attr)
         called = self.kind(call.func, scope, depth)
         return TENSOR if called is not None and (is_model(called) or _CALLED.match(called)) else None
+
+    def _of_function(self, name: str, depth: int) -> str | None:
+        """The one kind of all that a function returns; one that returns what it gives itself is not followed again."""
+        key = _FUNCTION, name
+        if key not in self._known:
+            self._known[key] = None
+            kinds = {self.kind(value, inner, depth) for value, inner in self.returns[name]}
+            self._known[key] = kinds.pop() if len(kinds) == 1 else None
+        return self._known[key]
 
     def _of_method(self, receiver: str | None, method: str) -> str | None:
         if receiver is None or receiver in (SUBCLASS, TENSOR):

@@ -15,6 +15,7 @@ from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import asks_for_npu, named_for_npu
 from tf2npu.rules.pytorch.facts.reached_names import is_looked_up
 from tf2npu.rules.pytorch.facts.shown_texts import is_shown
+from tf2npu.rules.pytorch.facts.text_families import is_among_own_names
 from tf2npu.rules.pytorch.facts.value_flow import kind_of_value
 from tf2npu.scanner.sites import Site
 
@@ -71,12 +72,25 @@ def device_text(site: Site) -> None:
         return
     kind, is_exact = found
     if kind_of_value(site.script, site.node, site.scope) == kind:
-        return _rename(site) if kind not in named_for_npu(site.script) else _report_both(site)
+        return _write(site, kind)
     if is_exact and not is_shown(site.script, site.node) and not is_looked_up(site.script, site.node, site.scope):
         site.manual(
             "This text may name a device of CUDA: write npu, or hccl for nccl, where it reaches PyTorch, and nothing else."
         )
     return None
+
+
+def _write(site: Site, kind: str) -> None:
+    """Writes the NPU's name, unless the text may be a choice of the project's own."""
+    if kind == BACKEND and is_among_own_names(site.script, site.node):
+        site.manual(
+            "This text stands among names that are no backends of PyTorch, so that it may be the project's own: write hccl where "
+            "it reaches torch.distributed, and nothing else."
+        )
+    elif kind not in named_for_npu(site.script):
+        _rename(site)
+    else:
+        _report_both(site)
 
 
 def _report_both(site: Site) -> None:

@@ -6,7 +6,7 @@ import re
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
-from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.left_alone import chooses_npu
 from tf2npu.rules.pytorch.facts.optional_code import is_optional
 from tf2npu.scanner.sites import Call, Site
 
@@ -39,7 +39,7 @@ _CUDA_FILE = re.compile(r"\.cuh?\b|\bcuda_sources\b")
 )  # fmt: skip
 def cuda_extension(call: Call) -> None:
     """Reports extensions that hold kernels for GPUs."""
-    if knows_npu(call.script, call.node):
+    if chooses_npu(call.script, call.node):
         return
     call.unsupported(
         "Kernels in CUDA do not run on the NPU: write the operator with those of PyTorch, or its kernel in Ascend C, and build "
@@ -61,7 +61,7 @@ def cuda_extension(call: Call) -> None:
 )  # fmt: skip
 def cuda_home(site: Site) -> None:
     """Reports questions for the folder of CUDA's compiler."""
-    if not knows_npu(site.script, site.node):
+    if not chooses_npu(site.script, site.node):
         site.manual("It is None on an NPU host, which has no nvcc: ask torch.npu.is_available() for an NPU.")
 
 
@@ -89,7 +89,7 @@ def cuda_home(site: Site) -> None:
 )
 def loaded_extension(call: Call) -> None:
     """Reports extensions that are compiled when a script runs."""
-    if knows_npu(call.script, call.node):
+    if chooses_npu(call.script, call.node):
         return None
     has_cuda = _CUDA_FILE.search(call.source(call.node)) is not None
     if (has_cuda or call.name.endswith(".load")) and is_optional(call.script, call.node):

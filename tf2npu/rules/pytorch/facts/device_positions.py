@@ -33,11 +33,12 @@ POSITIONS: dict[tuple[str, int], str] = {
 METHODS = frozenset(("to", "cuda", "npu", "to_empty"))
 """Methods of tensors and modules whose first argument is a device, whatever object it is."""
 
-DEVICE_NAME = re.compile(
-    r"(?:^|_|\b)(?:device|devices|dev|accelerator|map_?location|devicetype)(?:_|\b|$)|device$", re.IGNORECASE
-)
+DEVICE_NAME = re.compile(r"(?:^|_|\b)(?:device|devices|dev|map_?location|devicetype)(?:_|\b|$)|device$", re.IGNORECASE)
 BACKEND_NAME = re.compile(r"backend", re.IGNORECASE)
-"""Names of variables, attributes, keys, options and arguments that hold one: `device_map`, `pin_memory_device`."""
+"""Names of variables, attributes, keys, options and arguments that hold one: `device_map`, `pin_memory_device`.
+
+`accelerator` is none: Lightning has names of its own for it, and none for the NPU.
+"""
 
 
 def named(name: str) -> str:

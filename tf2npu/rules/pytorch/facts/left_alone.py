@@ -16,6 +16,11 @@ from tf2npu.scanner.script_facts import fact
 _NPU = re.compile(r"(?<!i)npu|ascend(?!ing)", re.IGNORECASE)
 """A word about the NPU, which "input" is not."""
 _CUDA_TEXT = re.compile(r"""['"]cuda(?::\d+)?['"]""")
+_BUILDING = re.compile(r"\bCUDAExtension\b|\bnvcc_args\b")
+"""Words of a file that compiles kernels: PyTorch's class for them, and the arguments of CUDA's compiler."""
+_RELEASE = re.compile(r"\btorch\.version\.cuda\s*\.")
+"""A method of the text with CUDA's release: beside an NPU there is no such text."""
+_WORD_OF_CUDA = re.compile(r"\w*cuda\w*")
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 
 
@@ -23,6 +28,53 @@ _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 def is_transferred(script: Script) -> bool:
     """Whether a file switches the names of CUDA over by the vendor's module, when it runs."""
     return any(_TRANSFER in imported_modules(node) for node, _ in script.walked.imports)
+
+
+@fact
+def npu_twin(script: Script) -> str | None:
+    """The file of the project that does for the NPU what a file does for CUDA: `npu_device.py` beside `cuda_device.py`."""
+    path = script.path
+    found = {path.replace("cuda", word) for word in ("npu", "ascend")} - {path}
+    return min(found & script.project.files.keys(), default=None)
+
+
+@fact
+def builds_kernels(script: Script) -> bool:
+    """Whether a file compiles kernels for CUDA, as a setup script does: what it asks of CUDA is about the compiler."""
+    return _BUILDING.search(script.text) is not None
+
+
+@fact
+def _own_names(script: Script) -> frozenset[str]:
+    """The names that a file defines or imports."""
+    facts = script.project.files.get(script.path)
+    return frozenset() if facts is None else frozenset((*facts.definitions, *facts.exports))
+
+
+def _has_twin(script: Script, text: str) -> bool:
+    """Whether a text has a name for CUDA of which the file has one for the NPU: `is_cuda_available` and `is_npu_available`."""
+    words = {word for word in _WORD_OF_CUDA.findall(text) if word != "cuda"}
+    return any(word.replace("cuda", "npu") in _own_names(script) for word in words)
+
+
+def _is_own_for_cuda(script: Script, node: cst.CSTNode) -> bool:
+    """Whether a place is in a function that has such a twin, or in a branch that takes the release of CUDA apart."""
+    for ancestor in script.walked.ancestors(node):
+        if isinstance(ancestor, cst.FunctionDef) and _has_twin(script, ancestor.name.value):
+            return True
+        if isinstance(ancestor, cst.If) and _asks_release(script) and _is_about_release(script, ancestor):
+            return True
+    return False
+
+
+@fact
+def _asks_release(script: Script) -> bool:
+    return _RELEASE.search(script.text) is not None
+
+
+def _is_about_release(script: Script, choice: cst.If) -> bool:
+    """Whether a choice asks for CUDA, and takes the release of CUDA apart where there is one."""
+    return "cuda" in script.tree.source(choice.test) and _RELEASE.search(script.tree.source(choice.body)) is not None
 
 
 def names_npu(text: str) -> bool:
@@ -39,8 +91,17 @@ def named_for_npu(script: Script) -> frozenset[str]:
 
 
 def asks_for_npu(script: Script, node: cst.CSTNode) -> bool:
-    """Whether a place is in a choice that asks for the NPU, in any of its branches, or in a file that switches names over."""
-    return is_transferred(script) or any(map(names_npu, _tests_around(script, node)))
+    """Whether a place is in a choice that asks for the NPU, in any of its branches, in a file that switches names over, or
+    in one that a file for the NPU stands beside, or where CUDA's own compiler or release is asked for.
+    """
+    return builds_kernels(script) or chooses_npu(script, node) or _is_own_for_cuda(script, node)
+
+
+def chooses_npu(script: Script, node: cst.CSTNode) -> bool:
+    """The same for what compiles kernels itself: whether something else of the project does it for the NPU."""
+    if is_transferred(script) or npu_twin(script) is not None:
+        return True
+    return any(names_npu(text) or _has_twin(script, text) for text in _tests_around(script, node))
 
 
 def knows_npu(script: Script, node: cst.CSTNode) -> bool:

@@ -19,13 +19,15 @@ def is_shown(script: Script, node: cst.CSTNode) -> bool:
     """Whether a value is shown to people, or is no value at all."""
     if isinstance(script.walked.parents.get(id(node)), cst.Expr):
         return True
+    inner = node
     for ancestor in script.walked.ancestors(node):
-        if isinstance(ancestor, (cst.Raise, cst.Assert)):
+        if isinstance(ancestor, cst.Raise) or (isinstance(ancestor, cst.Assert) and ancestor.msg is inner):
             return True
         if isinstance(ancestor, cst.Arg) and ancestor.keyword is not None and ancestor.keyword.value in ("help", "description"):
             return True
         if isinstance(ancestor, cst.Call) and _SHOWING.match(script.tree.source(ancestor.func)):
             return True
+        inner = ancestor
     return False
 
 

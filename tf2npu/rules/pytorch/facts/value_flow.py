@@ -12,6 +12,7 @@ import libcst as cst
 
 from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE, named, of_argument
+from tf2npu.rules.pytorch.facts.text_families import is_literal_type
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -78,6 +79,8 @@ class _Flow:
             yield from self._of_element(node, parent, scope)
         elif isinstance(parent, (cst.Tuple, cst.List, cst.Set, cst.Dict)):
             yield self.kind(parent, scope)
+        elif isinstance(parent, cst.Index):
+            yield from self._of_type(parent, scope)
         elif isinstance(parent, cst.For) and parent.iter is node and isinstance(parent.target, cst.Name):
             yield self._of_name(parent.target.value, scope)
 
@@ -150,6 +153,17 @@ class _Flow:
         function = self.parents.get(id(param))
         own = self.script.walked.scope_of.get(id(function))
         yield named(param.name.value) or (self._of_name(param.name.value, own) if own is not None else "")
+
+    def _of_type(self, index: cst.Index, scope: Scope) -> Iterator[str]:
+        """A choice of a `Literal[...]` that is the type of a parameter or of a variable."""
+        is_choice = False
+        for ancestor in self.script.walked.ancestors(index):
+            is_choice = is_choice or is_literal_type(ancestor)
+            if isinstance(ancestor, cst.Annotation) and is_choice:
+                owner = self.parents.get(id(ancestor))
+                yield from self._of_parameter(owner) if isinstance(owner, cst.Param) else self._of_assignment(owner, scope)
+            if isinstance(ancestor, (cst.Annotation, cst.BaseSmallStatement)):
+                return
 
     def _of_return(self, scope: Scope) -> Iterator[str]:
         function = scope.function

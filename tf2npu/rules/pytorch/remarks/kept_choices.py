@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
-from tf2npu.rules.pytorch.facts.left_alone import is_transferred, knows_npu
+from tf2npu.rules.pytorch.facts.left_alone import builds_kernels, is_transferred, knows_npu, npu_twin
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
@@ -32,9 +32,16 @@ def kept_choices(site: Site) -> None:
     places = [] if is_transferred(script) else _kept(script)
     if not places:
         return
+    if builds_kernels(script):
+        site.info("This file compiles kernels for CUDA: what it asks of CUDA stays as it is.")
+        return
     lines = sorted({script.lines.position(start)[0] for start, _ in places})
     shown = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
     site.fix.site = min(places)
+    twin = npu_twin(script)
+    if twin is not None:
+        site.info(f"This file stays as it is: {twin} does for the NPU what it does for CUDA.")
+        return
     site.info(f"The file chooses between CUDA and the NPU by itself: what is for CUDA there stays as it is, in lines {shown}.")
 
 
