@@ -3,6 +3,7 @@
 import sys as _sys
 
 from mindspore import common, communication, context, nn, ops, parallel, train
+from mindspore._device.absent_names import absent as _absent
 from mindspore.common import *
 from mindspore.common import dtype
 from mindspore.train import *
@@ -11,5 +12,7 @@ __version__ = "1.1.1+tf2npu"
 __all__ = [
     *common.__all__, *train.__all__, "common", "communication", "context", "dtype", "nn", "ops", "parallel", "train",
 ]  # fmt: skip
+
+__getattr__ = _absent("mindspore", lambda: __all__)
 
 print("mindspore: tf2npu's package for a simulated Ascend device, with the names of r1.0 and r1.1", file=_sys.stderr)

@@ -29,6 +29,7 @@ from npu_runtime.session.observed_session import ObservedSession
 from npu_runtime.session.plan import Request
 from npu_runtime.session.session_state import SessionState
 
+_hosts: list[HostSide] = []
 _taken: dict[str, int] = {}
 
 
@@ -45,8 +46,15 @@ def state() -> SessionState:
         set_device_sat_mode(0)
         config = load_config(dict(_options.of_process))
     opened = SessionState.opened(replace(config, splits=splits), partial(session_observers, recorder=None), calling_line())
-    atexit.register(opened.close)
+    atexit.register(_close, opened)
     return opened
+
+
+def _close(opened: SessionState) -> None:
+    """Give back what runs on the host, as queues of data, while Python is still there, and the device's memory."""
+    for host in _hosts:
+        host.close()
+    opened.close()
 
 
 def unique_name(name: str) -> str:
@@ -96,7 +104,9 @@ class DeviceGraph:
         if self._running is None:
             config = tf.ConfigProto()
             importer = GraphImporter(self.graph, Devices(config))
-            self._running = ObservedSession(importer, HostSide(self.graph, importer.definition, config), state())
+            host = HostSide(self.graph, importer.definition, config)
+            _hosts.append(host)
+            self._running = ObservedSession(importer, host, state())
         return self._running
 
     def _error(self, code: str, message: str, node: str) -> errors_impl.OpError:

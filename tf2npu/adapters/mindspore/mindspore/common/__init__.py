@@ -1,5 +1,6 @@
 """Tensors, parameters, types, initial values, seeds, and functions that become graphs."""
 
+from mindspore._device.absent_names import absent as _absent
 from mindspore.common import dtype, tensor_operators
 from mindspore.common.api import ms_function
 from mindspore.common.dtype import *
@@ -13,3 +14,5 @@ __all__ = [
     "set_seed", "tensor_operators",
     *dtype.__all__,
 ]  # fmt: skip
+
+__getattr__ = _absent("mindspore.common", lambda: __all__)

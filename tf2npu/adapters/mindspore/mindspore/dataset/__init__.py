@@ -4,9 +4,13 @@ Rows, types and the values of transforms that draw nothing are MindSpore's; orde
 generators. Formats of their own (MindRecord, TFRecord) and caches are refused by name.
 """
 
+from mindspore._device.absent_names import absent as _absent
+
 from .core import config
 from .engine import *
 from .engine import REFUSED
 from .engine import __all__ as _engine
 
 __all__ = [*_engine, "REFUSED", "config"]
+
+__getattr__ = _absent("mindspore.dataset", lambda: __all__)

@@ -1,5 +1,6 @@
 """Training: Model, data for it, mixed precision, loss scales, checkpoints."""
 
+from mindspore._device.absent_names import absent as _absent
 from mindspore.train import amp
 from mindspore.train.amp import build_train_network
 from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_dataset
@@ -21,3 +22,5 @@ __all__ = [
     "build_searched_strategy", "build_train_network", "connect_network_with_dataset", "export", "load_checkpoint",
     "load_distributed_checkpoint", "load_param_into_net", "merge_sliced_parameter", "parse_print", "save_checkpoint",
 ]  # fmt: skip
+
+__getattr__ = _absent("mindspore.train", lambda: __all__)

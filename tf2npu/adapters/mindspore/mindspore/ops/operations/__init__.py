@@ -1,5 +1,6 @@
 """Primitives."""
 
+from mindspore._device.absent_names import absent as _absent
 from mindspore.ops.operations import (
     array_ops,
     comm_ops,
@@ -23,3 +24,5 @@ __all__ = [
     *array_ops.__all__, *comm_ops.__all__, *debug_ops.__all__, *inner_ops.__all__, *math_ops.__all__, *nn_ops.__all__,
     *other_ops.__all__, *random_ops.__all__,
 ]  # fmt: skip
+
+__getattr__ = _absent("mindspore.ops", lambda: __all__)

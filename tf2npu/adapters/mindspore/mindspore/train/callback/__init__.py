@@ -1,5 +1,6 @@
 """Callbacks of a training."""
 
+from mindspore._device.absent_names import absent as _absent
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._callback import CallbackManager as _CallbackManager
 from mindspore.train.callback._callback import InternalCallbackParam as _InternalCallbackParam
@@ -14,3 +15,5 @@ __all__ = [
     "Callback", "CheckpointConfig", "LearningRateScheduler", "LossMonitor", "ModelCheckpoint", "RunContext", "SummaryCollector",
     "TimeMonitor", "_CallbackManager", "_CheckpointManager", "_InternalCallbackParam",
 ]  # fmt: skip
+
+__getattr__ = _absent("mindspore.train.callback", lambda: __all__)
