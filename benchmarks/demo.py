@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -67,8 +68,8 @@ def train(demonstration: Demonstration, out: Path) -> tuple[bool, str]:
 
 
 @dataclass(frozen=True)
-class PyTorchDemonstration:
-    """A script below examples_pytorch/, the words of its run, and what its output has to say: a number, and its bounds."""
+class Unconverted:
+    """A script that runs as it is, the options of its run, and what its output has to say: a number, and its bounds."""
 
     script: str
     options: tuple[str, ...]
@@ -78,8 +79,13 @@ class PyTorchDemonstration:
 
 
 PYTORCH_DEMONSTRATIONS = (
-    PyTorchDemonstration("image_amp/train.py", (), r"Test accuracy: ([0-9.]+)", 0.90, 1.0),
-    PyTorchDemonstration("gpt_ddp/train.py", ("--devices", "2"), r"step 100 loss ([0-9.]+)", 0.0, 1.1),
+    Unconverted("examples_pytorch/image_amp/train.py", (), r"Test accuracy: ([0-9.]+)", 0.90, 1.0),
+    Unconverted("examples_pytorch/gpt_ddp/train.py", ("--devices", "2"), r"step 100 loss ([0-9.]+)", 0.0, 1.1),
+)
+
+
+MINDSPORE_DEMONSTRATIONS = (
+    Unconverted("examples_mindspore/lenet/train.py", ("--frontend", "mindspore"), r"Test accuracy: ([0-9.]+)", 0.90, 1.0),
 )
 
 
@@ -89,11 +95,11 @@ def python_with_torch() -> str:
     return sys.executable if find_spec("torch") else str(leg) if leg.exists() else ""
 
 
-def run_pytorch(demonstration: PyTorchDemonstration, python: str, out: Path) -> tuple[bool, str]:
+def run(demonstration: Unconverted, python: str, out: Path) -> tuple[bool, str]:
     """Runs one script as it is; returns whether what it says is right, and a line about it."""
-    name = Path(demonstration.script).parent.name
-    log, started = out / f"{name}.log", time.monotonic()
-    words = [Path(python).with_name("tf2npu"), "run", *demonstration.options, ROOT / "examples_pytorch" / demonstration.script]
+    script = Path(demonstration.script)
+    log, started = out / f"{script.parent.parent.name}_{script.parent.name}.log", time.monotonic()
+    words = [Path(python).with_name("tf2npu"), "run", *demonstration.options, ROOT / script]
     with log.open("w") as stderr:
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=stderr, text=True, check=False)
     found = re.search(demonstration.says, done.stdout)
@@ -111,7 +117,12 @@ def pytorch(out: Path) -> bool:
     if not python:
         print('left out: the examples for PyTorch, which is not installed (make setup LEGS="core torch")')
         return True
-    told = [run_pytorch(demonstration, python, out) for demonstration in PYTORCH_DEMONSTRATIONS]
+    return all_right(PYTORCH_DEMONSTRATIONS, python, out)
+
+
+def all_right(demonstrations: Sequence[Unconverted], python: str, out: Path) -> bool:
+    """Runs scripts as they are, a line each; returns whether all were right."""
+    told = [run(demonstration, python, out) for demonstration in demonstrations]
     print("\n".join(("ok   " if good else "FAIL ") + line for good, line in told), flush=True)
     return all(good for good, _ in told)
 
@@ -124,6 +135,7 @@ def main(out: Path) -> int:
         good, line = train(demonstration, out)
         print(("ok   " if good else "FAIL ") + line, flush=True)
         all_good = all_good and good
+    all_good = all_right(MINDSPORE_DEMONSTRATIONS, sys.executable, out) and all_good
     all_good = pytorch(out) and all_good
     print(f"\nthe report of the conversion: {out.resolve() / 'tf2npu-report' / 'index.html'}")
     print("why a migrated script's loss differs from the original's, once one does:")

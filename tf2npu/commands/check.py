@@ -25,7 +25,16 @@ from tf2npu.launch.check_places import localize
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
 from tf2npu.launch.check_request import Wanted, say, search_path
 from tf2npu.launch.pytorch_check import PyTorchCheck, refuse_options
-from tf2npu.launch.subprocess import about_steps, adapter_for, adapter_import, chips, converted_for, is_for_pytorch, orderly_end
+from tf2npu.launch.subprocess import (
+    about_steps,
+    adapter_for,
+    adapter_import,
+    chips,
+    converted_for,
+    is_for_pytorch,
+    orderly_end,
+    refuse_mindspore,
+)
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction.output import ForeignPage
 from tf2npu.refused_request import RefusedRequest
@@ -68,6 +77,7 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
     for path in filter(None, (script, wanted.migrated)):
         if not path.is_file():
             raise RefusedRequest(f"{path}: no such file")
+    refuse_mindspore("check", script)
     if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
     is_pytorch = is_for_pytorch(script)

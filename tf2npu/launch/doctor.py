@@ -52,6 +52,9 @@ def script_lines(script: Path) -> list[str]:
     from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, shim_of
 
     options = _launcher_options()
+    if mindspore.is_program(script):
+        run = why_not_run() or f"`tf2npu run --frontend mindspore {script}` runs it as it is"
+        return ["", f"{script} is a program for MindSpore: {run}"]
     try:
         shim = shim_of(str(script))
         if shim is PYTORCH:

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 import tf2npu
+from tf2npu.frameworks.tensorflow1.adapter_imports import roots_of
 
 FRONTEND = "mindspore"
 LIST = "docs/generated/mindspore_names.md"
@@ -30,6 +31,15 @@ def real_version() -> str:
         except metadata.PackageNotFoundError:
             continue
     return ""
+
+
+def is_program(script: Path) -> bool:
+    """Whether a script imports MindSpore, and neither TensorFlow nor PyTorch."""
+    try:
+        roots = roots_of(script.read_bytes())
+    except OSError:
+        return False
+    return FRONTEND in roots and roots.isdisjoint({"tensorflow", "torch"})
 
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:

@@ -16,7 +16,7 @@ from npu_formats.device.chip import chip_names
 from npu_formats.escape import visible
 from tf2npu.config import ConfigError
 from tf2npu.frameworks.tensorflow1.adapter_imports import DEVICE
-from tf2npu.launch import pytorch
+from tf2npu.launch import mindspore, pytorch
 from tf2npu.launch.shims import PYTORCH, TENSORFLOW1, shim_of
 from tf2npu.launch.temporary_conversion import TemporaryConversion, adapter_of_script, convert_for_run
 from tf2npu.prediction.arguments import chips_named
@@ -62,8 +62,18 @@ def is_for_pytorch(script: Path) -> bool:
     return shim_of(str(script)) is PYTORCH
 
 
+def refuse_mindspore(command: str, script: Path) -> None:
+    """Raises: RefusedRequest for a program for MindSpore, which has no original that runs elsewhere."""
+    if mindspore.is_program(script):
+        raise RefusedRequest(
+            f"{script} is a program for MindSpore, which `tf2npu {command}` does not know: use run or predict "
+            "with --frontend mindspore"
+        )
+
+
 def refuse_pytorch(command: str, script: Path) -> None:
     """Raises: RefusedRequest for a script that a command cannot do anything with yet."""
+    refuse_mindspore(command, script)
     if is_for_pytorch(script):
         raise RefusedRequest(f"{script} is a script for PyTorch, which `tf2npu {command}` does not know: use run or predict")
 
