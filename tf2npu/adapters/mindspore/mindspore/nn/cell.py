@@ -284,7 +284,11 @@ class Cell:
     def load_parameter_slice(self, params: Any) -> None:
         """Accepts what slices parameters over devices, of which there is one."""
 
-    set_comm_fusion = set_param_ps = init_parameters_data = load_parameter_slice
+    set_comm_fusion = set_param_ps = load_parameter_slice
+
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Any, Any]:
+        """The parameters that were put in the place of others: none, as all have their values from the beginning."""
+        return {}
 
     def extend_repr(self) -> str:
         """The words that a cell adds to its repr."""
