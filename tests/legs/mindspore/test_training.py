@@ -18,6 +18,11 @@ RENAMED_LATER = {"parameter learning_rate_group_0": "parameter 5.learning_rate"}
 OF_ONE_ELEMENT = {"parameter beta1_power", "parameter beta2_power"}
 """Parameters that have shape (1,) in r1.1 and are scalars in 2.10."""
 
+WITHOUT_A_GRADIENT = {("transformer_adam", "parameter layers.0.attention.key.bias")}
+"""Parameters whose gradient is zero but for rounding, which Adam makes as large as any: softmax does not see this bias."""
+OF_ONE_AXIS = {"parameter beta1_power", "parameter beta2_power"}
+"""Parameters that have no axes in 2.10; r1.1 has them with one of one element."""
+
 
 @pytest.fixture(autouse=True)
 def mode_put_back():
@@ -39,6 +44,10 @@ def test_losses_and_parameters_are_those_of_mindspore(name: str, mode: str) -> N
     wanted = expected(name, given)
     assert set(given) == set(wanted) if name != "lamb" else set(given) >= set(wanted)
     for key, value in wanted.items():
+        if (name, key) in WITHOUT_A_GRADIENT:
+            continue
+        if key in OF_ONE_AXIS:
+            value = value.reshape(1)
         if value.dtype.kind in "fi":
             assert given[key].shape == value.shape or key in OF_ONE_ELEMENT, key
             np.testing.assert_allclose(given[key], value, rtol=1e-5, atol=1e-5, err_msg=key)

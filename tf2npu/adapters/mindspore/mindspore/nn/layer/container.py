@@ -82,10 +82,10 @@ class SequentialCell(_Cells):
 
 
 class CellList(_Cells):
-    """Cells as a list."""
+    """Cells as a list.  auto_prefix: whether parameters get the number of their cell before their names."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__()
+    def __init__(self, *args: Any, auto_prefix: bool = True) -> None:
+        super().__init__(auto_prefix)
         if len(args) == 1:
             self.extend(args[0])
 
@@ -107,7 +107,8 @@ class CellList(_Cells):
         cells = list(self)
         self._place(index)
         cells.insert(index, _checked(cell))
-        cell.update_parameters_name(f"{index % len(self)}.")
+        if self._auto_prefix:
+            cell.update_parameters_name(f"{index % len(self)}.")
         self._renumber(cells)
 
     def extend(self, cells: list[Cell]) -> CellList:

@@ -27,7 +27,7 @@ def read(rate: Any, owner: str) -> Any:
                 f"{owner}(learning_rate=...): a tensor of one axis, or of none, is needed; its shape is {rate.shape}"
             )
         return rate
-    if isinstance(rate, Iterable):
+    if isinstance(rate, Iterable) and not isinstance(rate, str):
         return Tensor(np.array(list(rate), np.float32))
     raise TypeError(f"{owner}(learning_rate={rate!r}): a number, a tensor, numbers or a LearningRateSchedule is needed")
 

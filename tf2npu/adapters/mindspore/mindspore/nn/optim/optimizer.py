@@ -71,7 +71,7 @@ class Optimizer(Cell):
         if not self.is_group_lr:
             self.learning_rate = default
         elif self.dynamic_lr:
-            self.learning_rate = CellList(_cells(rates))
+            self.learning_rate = CellList(_cells(rates), auto_prefix=False)
         else:
             self.learning_rate = ParameterTuple(rates)
         self.parameters = ParameterTuple([one.parameter for one in found])

@@ -15,7 +15,8 @@ from mindspore.ops import operations as P
 class SGD(Optimizer):
     """p = p - rate * v with v = momentum * v + (1 - dampening) * gradient, of the first step v = gradient.
 
-    All parameters decay, and the decay is that of the constructor also where groups have their own.  Source: nn.SGD of r1.1.
+    Parameters decay as the page of nn.SGD says. The code of r1.1 lets those with "beta" or "gamma" in their names decay as well,
+    and leaves out the decay of groups; 2.10 does what the page says.
     """
 
     def __init__(
@@ -31,13 +32,13 @@ class SGD(Optimizer):
             raise ValueError(
                 f"SGD(nesterov=True, momentum={momentum}, dampening={dampening}): the one is above 0 then, and the other 0"
             )
-        self.opt = P.SGD(dampening, float(weight_decay), nesterov)
+        self.opt = P.SGD(dampening, 0.0, nesterov)
         self.momentum = Parameter(Tensor(momentum, float32), name="momentum")
         self.accum = self.parameters.clone(prefix="accum", init="zeros")
         self.stat = self.parameters.clone(prefix="stat", init="ones")
 
     def construct(self, gradients: Any) -> Any:
-        gradients, rates = self.scale_grad(gradients), self._rates_of_all()
+        gradients, rates = self._prepared(gradients), self._rates_of_all()
         parts = zip(self.parameters, gradients, rates, self.accum, self.stat, strict=True)
         return tuple(
             self.opt(weight, gradient, rate, moment, self.momentum, stat) for weight, gradient, rate, moment, stat in parts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from mindspore._device.control_flow import rewritten
 from mindspore._device.operation import raw
 from mindspore._device.program import run_traced
+from mindspore._device.settings import is_graph_mode
 from mindspore._device.structure import flat
 from mindspore._device.trace import current_trace, tracing
 from mindspore.common.tensor import Tensor
@@ -34,8 +36,7 @@ class GradOperation:
 
     def _gradient(self, fn: Callable[..., Any], weights: Any, given: tuple[Any, ...]) -> Any:
         if not tracing():
-            key = ("gradient", self.get_all, self.get_by_list, self.sens_param, fn, weights and tuple(weights), _phase(fn))
-            return run_traced(key, lambda *tensors: self._gradient(fn, weights, tensors), given)
+            return self._gradient_of_call(fn, weights, given)
         inputs, sens = (given[:-1], flat(raw(given[-1]))) if self.sens_param else (given, None)
         of_inputs = self.get_all or not self.get_by_list
         inputs, outputs = _outputs(fn, inputs, of_inputs)
@@ -45,6 +46,18 @@ class GradOperation:
         wanted += [one.stored() for one in weights] if self.get_by_list else []
         found = _gradients([node for node in flat(raw(outputs)) if isinstance(node, tf.Tensor)], wanted, sens)
         return self._shaped(tuple(found[:n_inputs]), tuple(found[n_inputs:]))
+
+    def _gradient_of_call(self, fn: Callable[..., Any], weights: Any, given: tuple[Any, ...]) -> Any:
+        """The gradient outside of a graph.  A network that Python called with the same arguments has written its parameters."""
+        inputs = given[:-1] if self.sens_param else given
+        has_run = not is_graph_mode() and hasattr(fn, "has_run_with") and fn.has_run_with(inputs)
+        key = ("gradient", self.get_all, self.get_by_list, self.sens_param, fn, weights and tuple(weights), _phase(fn), has_run)
+
+        def traced(*tensors: Any) -> Any:
+            with current_trace().replaying() if has_run else contextlib.nullcontext():
+                return self._gradient(fn, weights, tensors)
+
+        return run_traced(key, traced, given)
 
     def _shaped(self, of_inputs: tuple[Any, ...], of_weights: tuple[Any, ...]) -> Any:
         if self.get_by_list:

@@ -138,10 +138,9 @@ class _Pool(Primitive):
         """The node of the pooling."""
         if x.shape.rank != 4:
             raise ValueError(f"{self.name} takes images of four axes (N, C, H, W), and got the shape {tuple(x.shape.as_list())}")
-        pooled = type(self).function(x, self._window, self._stride, self.padding, data_format="NCHW")
-        if 0 in pooled.shape.as_list():
+        if self.padding == "VALID" and any(part > whole for part, whole in zip(self._window, x.shape.as_list(), strict=True)):
             raise ValueError(f"{self.name}: a window of {self._window[2:]} does not fit in the shape {tuple(x.shape.as_list())}")
-        return pooled
+        return type(self).function(x, self._window, self._stride, self.padding, data_format="NCHW")
 
 
 class MaxPool(_Pool):
