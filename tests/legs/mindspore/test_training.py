@@ -10,7 +10,11 @@ from tests.legs.mindspore.recordings import read
 from tests.legs.mindspore.training_cases import CASES, MODES
 
 RECORDED = read("training.npz")
-RUNS = [(name, mode) for name in CASES for mode in MODES[name]]
+REPEATED = {("transformer", "PYNATIVE_MODE"), ("transformer_adam", "GRAPH_MODE"), ("lenet_built_in_step", "PYNATIVE_MODE")}
+"""Runs that take seconds and ask in another mode, or with another optimizer, what others ask."""
+RUNS = [
+    pytest.param(name, mode, marks=[pytest.mark.whole] * ((name, mode) in REPEATED)) for name in CASES for mode in MODES[name]
+]
 ADDED_LATER = {"parameter global_step"}
 """Parameters that 2.10 always has; r1.1 has them only where the rate changes."""
 RENAMED_LATER = {"parameter learning_rate_group_0": "parameter 5.learning_rate"}
