@@ -39,7 +39,7 @@ def module_of(name: str) -> types.ModuleType | None:
 
 
 def status(module: str, name: str) -> str:
-    """What the package does with a name.  The package has to be on the path."""
+    """The word for what the package does with a name.  The package has to be on the path."""
     found = module_of(module)
     if found is None or not hasattr(found, name):
         return "refused"

@@ -2,8 +2,9 @@
 
     PYTHON tools/check_mindspore_changes.py
 
-PYTHON is one that has it: 2.10 for CPU checked the table that ships. Nothing in the table may be there, what it tells to write has to
-be, and each name of r1.0 and r1.1 (names.csv of the package mindspore) that is not there has a row of its own or one of its module.
+PYTHON is one that has it: 2.10 for CPU checked the table that ships. Nothing in the table may be there, what it tells to write
+has to be, and each name of r1.0 and r1.1 (names.csv of the package mindspore) that is not there has a row of its own or one of
+its module.
 """
 
 from __future__ import annotations

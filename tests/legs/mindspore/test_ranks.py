@@ -20,7 +20,7 @@ RANKS = (0, 1)
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What each rank has saved."""
+    """The arrays that each rank has saved."""
     folder = tmp_path_factory.mktemp("ranks")
     program = Path(__file__).parent / "rank_program.py"
     command = [sys.executable, "-m", "tf2npu", "run", "--frontend", "mindspore", "--devices", "2", str(program), str(folder)]

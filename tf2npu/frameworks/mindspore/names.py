@@ -45,7 +45,7 @@ _FUNCTIONS = frozenset({"ms_function", "parse_print", "core"})
 
 @cache
 def changed(kind: str) -> dict[str, Changed]:
-    """What changed, by name.  kind: "name", "module", "context" or "parallel".
+    """The names that changed.  kind: "name", "module", "context" or "parallel".
 
     Source: the lists `__all__` of r1.1, looked up in MindSpore 2.10; its set_context called with each setting.
     """

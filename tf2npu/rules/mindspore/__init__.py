@@ -1,1 +1,1 @@
-"""What is said of programs for MindSpore: that they run as they are, and what later releases do not have."""
+"""The remarks on programs for MindSpore: that they run as they are, and what later releases do not have."""
