@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 import numpy as np
-from mindspore.ops.operations import _conv_ops, _loss_ops, _norm_ops, _update_ops
+from mindspore.ops.operations import _conv_ops, _loss_ops, _norm_ops, _recurrent_ops, _update_ops
 from mindspore.ops.operations._conv_ops import *
 from mindspore.ops.operations._loss_ops import *
 from mindspore.ops.operations._norm_ops import *
+from mindspore.ops.operations._recurrent_ops import *
 from mindspore.ops.operations._update_ops import *
 from mindspore.ops.primitive import primitive
 from npu_bridge.npu_init import tf
@@ -103,5 +104,6 @@ DataFormatDimMap = primitive(
 __all__ = [
     "BiasAdd", "DataFormatDimMap", "Elu", "FastGelu", "Flatten", "Gelu", "HSigmoid", "HSwish", "InTopK", "LogSoftmax",
     "MirrorPad", "OneHot", "PReLU", "Pad", "ReLU", "ReLU6", "ReLUV2", "ResizeBilinear", "Sigmoid", "Softmax", "Softplus",
-    "Softsign", "Tanh", "TopK", *_conv_ops.__all__, *_loss_ops.__all__, *_norm_ops.__all__, *_update_ops.__all__,
+    "Softsign", "Tanh", "TopK", *_conv_ops.__all__, *_loss_ops.__all__, *_norm_ops.__all__, *_recurrent_ops.__all__,
+    *_update_ops.__all__,
 ]  # fmt: skip

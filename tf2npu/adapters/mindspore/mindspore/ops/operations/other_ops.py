@@ -9,6 +9,8 @@ from mindspore._device.operation import wrap
 from mindspore._device.structure import flat, rebuilt
 from mindspore._device.trace import tracing
 from mindspore.common.tensor import Tensor
+from mindspore.ops.operations import _box_ops
+from mindspore.ops.operations._box_ops import *
 from mindspore.ops.primitive import Primitive, WritingPrimitive, as_type_of, primitive
 from npu_bridge.npu_init import tf
 
@@ -122,5 +124,5 @@ PopulationCount = primitive("PopulationCount", lambda x: tf.raw_ops.PopulationCo
 
 __all__ = [
     "Assign", "AssignAdd", "AssignSub", "ConfusionMatrix", "ControlDepend", "Depend", "InplaceAssign", "Partial",
-    "PopulationCount", "StopGradient", "identity",
+    "PopulationCount", "StopGradient", "identity", *_box_ops.__all__,
 ]  # fmt: skip
