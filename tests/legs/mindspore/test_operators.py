@@ -11,7 +11,7 @@ from tests.legs.mindspore.recordings import read
 
 RECORDED = read("operators.npz")
 WRONG_THERE = {("StridedSlice", "gradient 0")}
-"""What 2.10 computes wrongly: the gradient of a slice that goes backwards is zeros on its CPU."""
+"""Values that 2.10 computes wrongly: the gradient of a slice that goes backwards is zeros on its CPU."""
 TYPES_OF_R1_1 = {("ArgMaxWithValue", "out 0"): "int32", ("ArgMinWithValue", "out 0"): "int32"}
 """Types that changed from r1.1 to 2.10."""
 

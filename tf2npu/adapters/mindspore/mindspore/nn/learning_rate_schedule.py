@@ -16,7 +16,7 @@ class LearningRateSchedule(Cell):
     """A rate as a function of the step; programs write their own `construct(self, global_step)`."""
 
     def construct(self, global_step: Any) -> Any:
-        raise NotImplementedError(f"{self.cls_name} has no construct(self, global_step)")
+        raise RuntimeError(f"{self.cls_name} has no construct(self, global_step)")
 
 
 class _Decay(LearningRateSchedule):
@@ -30,7 +30,7 @@ class _Decay(LearningRateSchedule):
         self.is_stair = check.flag(is_stair, "is_stair", self.cls_name)
 
     def _periods(self, global_step: Any) -> Any:
-        """How many times decay_steps went by: with is_stair a whole number."""
+        """The times that decay_steps went by: with is_stair a whole number."""
         periods = F.cast(global_step, float32) / float(self.decay_steps)
         return P.Floor()(periods) if self.is_stair else periods
 

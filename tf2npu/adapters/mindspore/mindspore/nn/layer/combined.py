@@ -13,7 +13,7 @@ from mindspore.nn.layer.normalization import BatchNorm1d, BatchNorm2d
 
 
 class _WithActivation(Cell):
-    """What comes after the linear part."""
+    """The parts after the linear one."""
 
     def _insert_rest(self, batchnorm: Cell | None, activation: Any, alpha: float, after_fake: bool) -> None:
         self.after_fake = check.flag(after_fake, "after_fake", self.cls_name)

@@ -85,7 +85,7 @@ class GlobalBatchNorm(_BatchNorm):
         if check.positive_int(device_num_each_group, "device_num_each_group", "GlobalBatchNorm") == 1:
             raise ValueError("GlobalBatchNorm(device_num_each_group=1): a number above 1 is needed")
         if get_group_size() > 1:
-            raise NotImplementedError(
+            raise RuntimeError(
                 f"GlobalBatchNorm over {get_group_size()} devices is not simulated: use BatchNorm2d, or one device"
             )
         super().__init__(

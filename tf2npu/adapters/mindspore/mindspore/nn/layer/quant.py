@@ -13,7 +13,7 @@ class _NotSimulated(Cell):
 
 
 def _refuse(name: str) -> NoReturn:
-    raise NotImplementedError(
+    raise RuntimeError(
         f"nn.{name}: quantisation-aware training is not simulated: train without it; docs/mindspore.md lists what runs"
     )
 

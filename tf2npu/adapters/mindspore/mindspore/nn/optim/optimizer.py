@@ -1,4 +1,4 @@
-"""What all optimizers share: rates, groups, decay and the loss scale."""
+"""The base of all optimizers: rates, groups, decay and the loss scale."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Optimizer(Cell):
         return rate.learning_rate if isinstance(rate, (_rates.ConvertToCell, _rates.IteratorLearningRate)) else rate
 
     def construct(self, *hyper_params: Any) -> Any:
-        raise NotImplementedError(f"{self.cls_name} has no construct(self, gradients)")
+        raise RuntimeError(f"{self.cls_name} has no construct(self, gradients)")
 
 
 def _cells(rates: list[Any]) -> list[Cell]:

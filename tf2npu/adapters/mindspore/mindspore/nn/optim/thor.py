@@ -9,7 +9,7 @@ class THOR:
     """Refused: its operators exist on the card alone."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        raise NotImplementedError("nn.optim.THOR is not simulated: use Momentum or Lamb; docs/mindspore.md lists what runs")
+        raise RuntimeError("nn.optim.THOR is not simulated: use Momentum or Lamb; docs/mindspore.md lists what runs")
 
 
 __all__ = ["THOR"]

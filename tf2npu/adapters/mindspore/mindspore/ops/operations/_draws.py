@@ -12,7 +12,7 @@ from mindspore.ops.primitive import Primitive
 
 
 def drawn(operator: Primitive, function: Callable[..., Any], *given: Any) -> Any:
-    """What a random function gives for a seed and the graph's tensors of `given`.
+    """The result of a random function for a seed and the graph's tensors of `given`.
 
     The seed is that of the operator; without one it follows from set_seed; without that it is another in each process.
     """

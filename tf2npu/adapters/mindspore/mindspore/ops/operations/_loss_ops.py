@@ -48,7 +48,7 @@ SigmoidCrossEntropyWithLogits = primitive("SigmoidCrossEntropyWithLogits", _sigm
 
 
 def _smooth_l1(prediction: Any, target: Any, beta: float) -> Any:
-    """Of each element: half its square over beta below beta, else its size less half of beta."""
+    """The loss of each element: half its square over beta below beta, else its size less half of beta."""
     _same_shapes("SmoothL1Loss", prediction, target)
     distance = tf.abs(prediction - target)
     return tf.where_v2(distance < beta, tf.square(distance) * (0.5 / beta), distance - 0.5 * beta)
