@@ -146,6 +146,14 @@ def test_an_overflow_of_fp16_drops_the_update_and_halves_the_scale(kind):
     assert [after / before for before, after in itertools.pairwise(scales)] == [0.5] * (STEPS - 1)
 
 
+@pytest.mark.parametrize("scale", [LARGE, 16.0])
+def test_a_step_in_python_reads_the_status_of_the_operators_before(scale):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    network, given = steps(StepWithOwnStatus, scale)
+    assert [bool(overflow) for _, overflow, _ in given] == [scale == LARGE] * STEPS
+    assert (network.weight.asnumpy() == np.float32(0.1)).all() == (scale == LARGE)
+
+
 @pytest.mark.parametrize("kind", STEP_CELLS)
 def test_a_scale_that_fits_updates(kind):
     network, given = steps(kind, 16.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import mindspore as ms
+import mindspore.dataset as ds
 import numpy as np
 import pytest
 from mindspore import Tensor, context, nn
@@ -159,6 +160,7 @@ BAD = {
         "1 columns, and WithLossCell.construct takes 2 inputs",
     ),
     "an empty dataset": (lambda: model()[1].train(1, dataset(4, drop_remainder=True)), ValueError, "has no batch"),
+    "a list for a dataset": (lambda: model()[1].train(1, [1, 2]), TypeError, "list is no dataset of mindspore.dataset"),
     "no epoch": (lambda: model()[1].train(0, dataset()), ValueError, "epoch=0"),
     "an unknown argument": (lambda: model(loss_scale=2), ValueError, "Model(loss_scale=...)"),
     "an unknown level": (lambda: model(amp_level="O1"), ValueError, "amp_level|level='O1'"),
@@ -187,3 +189,36 @@ def test_the_loss_that_is_no_number_ends_the_training(capsys):
     with pytest.raises(ValueError, match=r"epoch: 1 step: \d+. Invalid loss, terminating training"):
         model(rate=1e30)[1].train(1, dataset(), callbacks=LossMonitor(), dataset_sink_mode=False)
     assert re.match(r"epoch: 1 step: 1, loss is [\d.]+\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("is_sunk", [False, True])
+def test_a_rate_for_fewer_steps_ends_the_training_after_them(is_sunk):
+    network = Matrix()
+    optimizer = nn.Momentum(network.trainable_params(), [0.1, 0.2], 0.9)
+    with pytest.raises(ValueError, match=r"^the learning rate has 2 values[^\n]*$"):
+        ms.Model(network, SquaredError(), optimizer).train(1, dataset(), dataset_sink_mode=is_sunk)
+
+
+@pytest.mark.parametrize("is_sunk", [False, True])
+def test_what_a_program_s_own_function_raises_is_told(is_sunk):
+    def broken(data):
+        raise KeyError("mine")
+
+    rows = ds.NumpySlicesDataset(columns(), ["data", "label"], shuffle=False).map(broken, ["data"]).batch(BATCH)
+    with pytest.raises(RuntimeError, match="broken failed on row 0: KeyError: 'mine'"):
+        model()[1].train(1, rows, dataset_sink_mode=is_sunk)
+
+
+def test_a_training_goes_on_from_its_checkpoint(tmp_path):
+    def trainer_of(network):
+        groups = [{"params": network.trainable_params(), "weight_decay": 0.01}]
+        return ms.Model(network, SquaredError(), nn.Adam(groups, nn.piecewise_constant_lr([6, 12], [0.1, 0.05])))
+
+    first, second, path = Matrix(), Matrix(), str(tmp_path / "a.ckpt")
+    through, resumed = trainer_of(first), trainer_of(second)
+    through.train(1, dataset())
+    ms.save_checkpoint(through.train_network, path)
+    through.train(2, dataset())
+    assert ms.load_param_into_net(resumed.train_network, ms.load_checkpoint(path)) == []
+    resumed.train(2, dataset())
+    np.testing.assert_array_equal(first.weight.asnumpy(), second.weight.asnumpy())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -31,6 +32,11 @@ from npu_runtime.session.session_state import SessionState
 
 _hosts: list[HostSide] = []
 _taken: dict[str, int] = {}
+_FAILED = re.compile(r"assertion failed: \[(.*)\]")
+
+
+class FailedCondition(errors_impl.InvalidArgumentError, ValueError):
+    """A condition on values did not hold while a graph ran."""
 
 
 @cache
@@ -110,7 +116,10 @@ class DeviceGraph:
         return self._running
 
     def _error(self, code: str, message: str, node: str) -> errors_impl.OpError:
-        """TensorFlow's error for what went wrong at a node."""
+        """TensorFlow's error for what went wrong at a node; a condition that a cell checks as it runs has a text of its own."""
+        failed = _FAILED.search(message)
+        if failed is not None:
+            return FailedCondition(None, None, ": ".join(failed[1].split("] [")))
         text = f"{message}\n\t [[{{{{node {node}}}}}]]" if node else message
         kind = getattr(errors_impl, f"{code}Error", errors_impl.InternalError)
         return kind(None, None, error_interpolation.interpolate_graph(text, self.graph))

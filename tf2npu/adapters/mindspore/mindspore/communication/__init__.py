@@ -1,8 +1,9 @@
 """Ranks of a job."""
 
 from mindspore._device.absent_names import absent as _absent
-from mindspore.communication.management import GlobalComm, get_group_size, get_rank, init
+from mindspore.communication import management
+from mindspore.communication.management import *
 
-__all__ = ["GlobalComm", "get_group_size", "get_rank", "init"]
+__all__ = list(management.__all__)
 
 __getattr__ = _absent("mindspore.communication", lambda: __all__)

@@ -243,6 +243,14 @@ class Cell:
             cell.__dict__["training"] = bool(mode)
         return self
 
+    def set_broadcast_flag(self, mode: bool = True) -> Cell:
+        """Gives all ranks the parameters that rank 0 has now."""
+        from mindspore.train.parameter_broadcast import broadcast_parameters
+
+        if mode:
+            broadcast_parameters(self)
+        return self
+
     def set_grad(self, requires_grad: bool = True) -> Cell:
         """Accepts what tells PYNATIVE_MODE that a gradient follows: here the gradient's own call tells it."""
         return self

@@ -34,6 +34,10 @@ def _get_gradients_mean() -> bool:
     return bool(context.get_auto_parallel_context("gradients_mean"))
 
 
+_get_mirror_mean = _get_gradients_mean
+"""The name of r1.0."""
+
+
 def _get_parameter_broadcast() -> bool:
     """Whether rank 0 gives its parameters to all before the first step.  A line on stderr says where nothing makes them equal."""
     wanted = bool(context.get_auto_parallel_context("parameter_broadcast"))

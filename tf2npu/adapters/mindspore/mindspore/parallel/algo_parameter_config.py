@@ -6,6 +6,8 @@ from typing import Any
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 
+RECORDED = tuple(__all__)
+"""Names that are accepted and change nothing here."""
 _DEFAULTS = {
     "fully_use_devices": True, "elementwise_op_strategy_follow": False, "enable_algo_approxi": False, "algo_approxi_epsilon": 0.1,
     "tensor_slice_align_enable": False, "tensor_slice_align_size": 16,

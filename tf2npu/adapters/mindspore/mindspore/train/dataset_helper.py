@@ -25,7 +25,9 @@ def check_sink_size(sink_size: Any) -> None:
 
 
 def checked_size(dataset: Any) -> int:
-    """The batches of a dataset.  Raises: ValueError for none."""
+    """The batches of a dataset.  Raises: ValueError for none; TypeError for no dataset."""
+    if not hasattr(dataset, "get_dataset_size"):
+        raise TypeError(f"{type(dataset).__name__} is no dataset of mindspore.dataset: ds.NumpySlicesDataset makes one of arrays")
     size = int(dataset.get_dataset_size())
     if size == 0:
         raise ValueError(

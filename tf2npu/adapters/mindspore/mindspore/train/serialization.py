@@ -24,6 +24,8 @@ __all__ = [
     "merge_sliced_parameter", "parse_print", "save_checkpoint",
 ]  # fmt: skip
 
+REFUSED = ("build_searched_strategy", "export", "load_distributed_checkpoint", "merge_sliced_parameter", "parse_print")
+"""Names that are there to say why they are refused."""
 MOST_BYTES = (1 << 31) - 1
 """The largest message that protobuf reads."""
 SLICE_BYTES = 512 << 20

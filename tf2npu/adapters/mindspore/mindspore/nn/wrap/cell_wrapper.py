@@ -19,6 +19,9 @@ __all__ = [
     "WithLossCell",
 ]  # fmt: skip
 
+RECORDED, REFUSED = ("VirtualDatasetCellTriple",), ("GetNextSingleOp",)
+"""Names that change nothing here, and names that are there to say why they are refused."""
+
 
 def filled_like(tensor: Any, number: float) -> Any:
     """A tensor of the shape and type of another, full of a number."""

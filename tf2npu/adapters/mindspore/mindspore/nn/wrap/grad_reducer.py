@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from mindspore._device.operation import apply
@@ -24,6 +25,12 @@ class DistributedGradReducer(Cell):
         if degree is not None and (not isinstance(degree, int) or degree <= 0):
             raise ValueError(f"DistributedGradReducer(degree={degree!r}): a whole number above 0")
         self.mean, self.degree = mean, degree or group_size()
+        if mean and self.degree != group_size():
+            print(
+                f"mindspore: gradients of {group_size()} ranks are divided by {self.degree}, the device_num that is set: "
+                "`tf2npu run --devices` starts as many ranks",
+                file=sys.stderr,
+            )
         self.allreduce_filter = tuple(not one.layerwise_parallel for one in parameters)
 
     def construct(self, grads: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from mindspore._device.operation import apply
 from mindspore._device.trace import current_trace, tracing
 from mindspore.common.tensor import Tensor
@@ -13,6 +14,8 @@ from mindspore.ops.primitive import Primitive, binary_primitive, primitive
 from npu_bridge._ops.float_status import npu_alloc_float_status, npu_clear_float_status, npu_get_float_status
 from npu_bridge.estimator.npu.npu_loss_scale_optimizer import all_finite
 from npu_bridge.npu_init import tf
+
+from npu_runtime.device.float_status import overflows
 
 
 def _unary(name: str, function: Callable[[Any], Any]) -> type[Primitive]:
@@ -176,12 +179,15 @@ class _StatusInPlace(Primitive):
     """An operator that writes the status into the tensor that it is given, as on the card."""
 
     def __call__(self, status: Tensor) -> Tensor:
+        if not tracing():
+            return status.assign_value(Tensor(np.full(status.shape, self.outside(), np.float32)))
         found = apply(self.name, self.compute, status)
-        if tracing():
-            status._node = found.raw()
-        else:
-            status.assign_value(found)
+        status._node = found.raw()
         return found
+
+
+_before = [0]
+"""The overflows of the process when PYNATIVE_MODE cleared the status last."""
 
 
 class NPUGetFloatStatus(_StatusInPlace):
@@ -200,6 +206,11 @@ class NPUGetFloatStatus(_StatusInPlace):
         is_wrong = tf.cast(tf.logical_not(all_finite([(one, None) for one in gradients])), tf.float32)
         return tf.maximum(found, tf.pad(tf.reshape(is_wrong, (1,)), [[0, found.shape[0] - 1]]))
 
+    @staticmethod
+    def outside() -> float:
+        """1 where an operator of the process overflowed since the status was cleared, else 0."""
+        return float(overflows.total() > _before[0])
+
 
 class NPUClearFloatStatus(_StatusInPlace):
     """Clears the status of all that cells have computed so far: gradients that follow have one of their own."""
@@ -211,6 +222,12 @@ class NPUClearFloatStatus(_StatusInPlace):
             found = npu_clear_float_status(status)
         trace.cleared = [found.op]
         return found
+
+    @staticmethod
+    def outside() -> float:
+        """Notes how many operators have overflowed; a clear status is 0."""
+        _before[0] = overflows.total()
+        return 0.0
 
 
 __all__ = [
