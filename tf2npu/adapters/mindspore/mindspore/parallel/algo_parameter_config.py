@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
+__all__ = RECORDED = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 
 _DEFAULTS = {
     "fully_use_devices": True, "elementwise_op_strategy_follow": False, "enable_algo_approxi": False, "algo_approxi_epsilon": 0.1,

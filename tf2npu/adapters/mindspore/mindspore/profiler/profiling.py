@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+RECORDED = ("Profiler",)
+"""Names that are accepted and change nothing."""
+
 
 class Profiler:
     """Accepts its settings; a line on stderr names the option that profiles."""

@@ -7,6 +7,9 @@ from typing import Any
 
 from mindspore.train.callback._callback import Callback
 
+RECORDED = ("SummaryCollector",)
+"""Names that are accepted and change nothing."""
+
 
 class SummaryCollector(Callback):
     """Accepts what would be gathered for MindInsight; a line on stderr says that it is not."""
