@@ -44,6 +44,11 @@ def given(values: Any, dtype: type = np.float32) -> Draw:
     return lambda generator: np.array(values, dtype)
 
 
+def generator_of(name: str) -> np.random.Generator:
+    """The source of numbers of a case."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
 @dataclass(frozen=True)
 class Case:
     """A primitive of r1.1 with its attributes, tensors to call it with, and constants that follow them."""
@@ -62,7 +67,7 @@ class Case:
 
     def arrays(self, name: str) -> list[np.ndarray]:
         """The inputs; a case of the same name draws the same."""
-        generator = np.random.default_rng(zlib.crc32(name.encode()))
+        generator = generator_of(name)
         return [draw(generator) for draw in self.inputs]
 
 
