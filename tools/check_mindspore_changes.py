@@ -3,8 +3,7 @@
     PYTHON tools/check_mindspore_changes.py
 
 PYTHON is one that has it: 2.10 for CPU checked the table that ships. Nothing in the table may be there, what it tells to write
-has to be, and each name of r1.0 and r1.1 (names.csv of the package mindspore) that is not there has a row of its own or one of
-its module.
+has to be, and each name of r1.0 and r1.1 (names.csv of the package mindspore) that is not there has a row or its module has one.
 """
 
 from __future__ import annotations
@@ -12,18 +11,22 @@ from __future__ import annotations
 import csv
 import importlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mindspore import context
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tf2npu.frameworks.mindspore.names import canonical
+
 ROOT = Path(__file__).parents[1] / "tf2npu"
 NAMES = ROOT / "adapters" / "mindspore" / "mindspore" / "names.csv"
 TABLE = ROOT / "frameworks" / "mindspore" / "changed_names.csv"
 SETTERS = {"context": context.set_context, "parallel": context.set_auto_parallel_context}
 _ADVICE = re.compile(r"`((?:mindspore|ops|nn|dataset|vision|transforms)\.[\w.]+)")
-_INNER = re.compile(r"^mindspore\.(common|train)\.(\w+)$")
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -46,9 +49,20 @@ def found(name: str) -> Any:
     return None
 
 
+def is_module(name: str) -> bool:
+    """Whether a module can be imported."""
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
 def is_there(kind: str, name: str) -> bool:
     """Whether the release has a name, a module, or a setting; of one that it does not know it says so."""
-    if kind not in SETTERS:
+    if kind == "module":
+        return is_module(name)
+    if kind == "name":
         return found(name) is not None
     try:
         SETTERS[kind](**{name: None})
@@ -79,8 +93,8 @@ def problems() -> Iterator[str]:
                 yield f"{row['name']}: it tells to write {name}, which is not there"
     told = {row["name"] for row in table}
     for row in rows(NAMES):
-        name = _INNER.sub(r"mindspore.\2", f"{row['module']}.{row['name']}")
-        modules = (name.rsplit(".", number)[0] for number in range(1, name.count(".")))
+        name = canonical(f"{row['module']}.{row['name']}")
+        modules = (row["module"].rsplit(".", number)[0] for number in range(row["module"].count(".")))
         if not told & {name, *modules} and found(f"{row['module']}.{row['name']}") is None:
             yield f"{row['module']}.{row['name']}: it is not there, and has no row"
 

@@ -2,13 +2,14 @@
 
     PYTHON tools/record_mindspore_training.py [CASE ...]
 
-It writes training.npz, operators.npz, checkpoint.npz and lenet_small.ckpt below tests/fixtures/mindspore. With names of cases it
-writes nothing and prints what they give.
+It writes training.npz, operators.npz, layers.npz, checkpoint.npz and lenet_small.ckpt below tests/fixtures/mindspore. With names
+of cases of training it writes nothing and prints what they give.
 """
 
 from __future__ import annotations
 
 import sys
+import types
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import numpy as np  # noqa: E402
 from mindspore import Parameter, Tensor, context  # noqa: E402
 from mindspore.ops import operations as P  # noqa: E402
 
-from tests.legs.mindspore import checkpoints, operator_cases  # noqa: E402
+from tests.legs.mindspore import checkpoints, layer_cases, operator_cases  # noqa: E402
 from tests.legs.mindspore import networks as N  # noqa: E402
 from tests.legs.mindspore.recordings import FIXTURES, write  # noqa: E402
 from tests.legs.mindspore.training_cases import CASES, MODES, Gradients, parameters  # noqa: E402
@@ -98,13 +99,13 @@ def case_of_all_modes(name: str) -> dict[str, np.ndarray]:
     return first
 
 
-def recorded_operators() -> dict[str, dict[str, np.ndarray]]:
-    """The results of the primitives; one that 2.10 cannot compute on a CPU is named and left out."""
+def computed(module: types.ModuleType) -> dict[str, dict[str, np.ndarray]]:
+    """The results of a table's cases; one that 2.10 cannot compute on a CPU is named and left out."""
     context.set_context(mode=context.GRAPH_MODE, device_target="CPU")
     cases = {}
-    for name in operator_cases.CASES:
+    for name in module.CASES:
         try:
-            cases[name] = operator_cases.computed(name)
+            cases[name] = module.computed(name)
         except Exception as error:
             print(f"left out {name}: {type(error).__name__}: {str(error).strip().splitlines()[:4]}", file=sys.stderr)
     return cases
@@ -122,7 +123,8 @@ def main(names: list[str]) -> None:
     if not names:
         FIXTURES.mkdir(exist_ok=True)
         write(FIXTURES / "training.npz", cases)
-        write(FIXTURES / "operators.npz", recorded_operators())
+        write(FIXTURES / "operators.npz", computed(operator_cases))
+        write(FIXTURES / "layers.npz", computed(layer_cases))
         write(FIXTURES / "checkpoint.npz", {"lenet": {"logits": checkpoints.write(str(FIXTURES / "lenet_small.ckpt"))}})
 
 

@@ -44,6 +44,11 @@ def given(values: Any, dtype: type = np.float32) -> Draw:
     return lambda generator: np.array(values, dtype)
 
 
+def generator_of(name: str) -> np.random.Generator:
+    """The source of numbers of a case."""
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
 @dataclass(frozen=True)
 class Case:
     """A primitive of r1.1 with its attributes, tensors to call it with, and constants that follow them."""
@@ -62,7 +67,7 @@ class Case:
 
     def arrays(self, name: str) -> list[np.ndarray]:
         """The inputs; a case of the same name draws the same."""
-        generator = np.random.default_rng(zlib.crc32(name.encode()))
+        generator = generator_of(name)
         return [draw(generator) for draw in self.inputs]
 
 
@@ -192,7 +197,7 @@ enter("Pack", floats(2, 3), floats(2, 3), as_tuple=True, axis=1)
 enter("Unpack", floats(2, 3), axis=1, gradient=False)
 enter("Split", floats(2, 6), axis=1, output_num=3, gradient=False)
 enter("Slice", floats(3, 4), constants=((1, 0), (2, 3)))
-enter("StridedSlice", floats(4, 5), constants=((0, 4), (4, 0), (2, -2)), gradient=False)  # of a negative stride 2.10's is zero
+enter("StridedSlice", floats(4, 5), constants=((0, 4), (4, 0), (2, -2)), gradient=False)  # backwards: 2.10 gives zeros
 enter("StridedSlice", floats(4, 5), constants=((1, 0), (2, 5), (1, 1)), shrink_axis_mask=1)
 enter("Squeeze", floats(2, 1, 3, 1), axis=1)
 enter("ExpandDims", floats(2, 3), constants=(1,))

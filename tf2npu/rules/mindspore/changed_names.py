@@ -36,6 +36,11 @@ _SOURCE = "The lists __all__ of MindSpore r1.1, each name looked up in MindSpore
             level="manual",
             write="from mindspore import jit\n@jit\ndef f(x):\n    return x\n",
         ),
+        Example.same(
+            "from mindspore.ops import functional as F\nF.control_depend(a, b)\n",
+            level="manual",
+            write="import mindspore.ops as ops\nb = ops.depend(b, a)\n",
+        ),
         Example.same("from mindspore.ops import operations as P\ny = P.MatMul()(a, b)\n", note="still there"),
         Example.same("import mindspore.nn as nn\ny = nn.Conv2d(1, 2, 3)\n", note="still there"),
     ),

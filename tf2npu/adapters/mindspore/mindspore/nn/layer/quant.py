@@ -18,11 +18,11 @@ def _refuse(name: str) -> NoReturn:
     )
 
 
-_NAMES = (
+REFUSED = (
     "FakeQuantWithMinMaxObserver", "Conv2dBnFoldQuantOneConv", "Conv2dBnFoldQuant", "Conv2dBnWithoutFoldQuant", "Conv2dQuant",
     "DenseQuant", "ActQuant", "TensorAddQuant", "MulQuant",
 )  # fmt: skip
-for _name in _NAMES:
+for _name in REFUSED:
     globals()[_name] = type(_name, (_NotSimulated,), {"__module__": __name__, "__doc__": f"{_name} is refused."})
 
-__all__ = [*_NAMES]
+__all__ = [*REFUSED]

@@ -108,6 +108,8 @@ class HookBackward(Primitive):
         return apply((self.name, self.hook_fn), lambda node: _with_gradient_of(node, seen), x)
 
 
+RECORDED = ("HistogramSummary", "ImageSummary", "ScalarSummary", "TensorSummary")
+"""Names that are accepted and change nothing."""
 __all__ = [
     "Assert", "HistogramSummary", "HookBackward", "ImageSummary", "InsertGradientOf", "Print", "ScalarSummary",
     "TensorSummary",
