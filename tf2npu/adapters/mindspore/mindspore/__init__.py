@@ -2,15 +2,16 @@
 
 import sys as _sys
 
-from mindspore import common, communication, context, nn, ops, parallel, train
+from mindspore import common, communication, context, log, nn, ops, parallel, train
 from mindspore._device.absent_names import absent as _absent
 from mindspore.common import *
 from mindspore.common import dtype
+from mindspore.log import *
 from mindspore.train import *
 
 __version__ = "1.1.1+tf2npu"
 __all__ = [
-    *common.__all__, *train.__all__, "common", "communication", "context", "dtype", "nn", "ops", "parallel", "train",
+    *common.__all__, *log.__all__, *train.__all__, "common", "communication", "context", "dtype", "log", "nn", "ops", "parallel", "train",
 ]  # fmt: skip
 
 __getattr__ = _absent("mindspore", lambda: __all__)

@@ -4,13 +4,12 @@ from mindspore._device.absent_names import absent as _absent
 from mindspore.common import dtype, tensor_operators
 from mindspore.common.api import ms_function
 from mindspore.common.dtype import *
-from mindspore.common.initializer import Initializer, initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.seed import get_seed, set_seed
 from mindspore.common.tensor import MetaTensor, Tensor
 
 __all__ = [
-    "Initializer", "MetaTensor", "Parameter", "ParameterTuple", "Tensor", "dtype", "get_seed", "initializer", "ms_function",
+    "MetaTensor", "Parameter", "ParameterTuple", "Tensor", "dtype", "get_seed", "ms_function",
     "set_seed", "tensor_operators",
     *dtype.__all__,
 ]  # fmt: skip
