@@ -11,7 +11,8 @@ from mindspore.train import *
 
 __version__ = "1.1.1+tf2npu"
 __all__ = [
-    *common.__all__, *log.__all__, *train.__all__, "common", "communication", "context", "dtype", "log", "nn", "ops", "parallel", "train",
+    *common.__all__, *log.__all__, *train.__all__,
+    "common", "communication", "context", "dtype", "log", "nn", "ops", "parallel", "train",
 ]  # fmt: skip
 
 __getattr__ = _absent("mindspore", lambda: __all__)

@@ -16,7 +16,9 @@ from typing import Any
 __all__ = ["get_level", "get_log_config"]
 
 _LEVELS = {"0": logging.DEBUG, "1": logging.INFO, "2": logging.WARNING, "3": logging.ERROR}
-_FORMAT = "[%(levelname)s] ME(%(process)d:%(thread)d,%(processName)s):%(asctime)s.%(msecs)03d [%(pathname)s:%(lineno)d] %(message)s"
+_FORMAT = (
+    "[%(levelname)s] ME(%(process)d:%(thread)d,%(processName)s):%(asctime)s.%(msecs)03d [%(pathname)s:%(lineno)d] %(message)s"
+)
 _MAX_BYTES = "52428800"
 _N_FILES = "30"
 
@@ -44,7 +46,8 @@ def _handler() -> logging.Handler:
     if not folder or not Path(folder).is_dir():
         raise ValueError(f"GLOG_log_dir={folder!r}: GLOG_logtostderr=0 needs a folder that exists")
     max_bytes, n_files = _number("logger_maxBytes", _MAX_BYTES), _number("logger_backupCount", _N_FILES)
-    return RotatingFileHandler(Path(folder).resolve() / "mindspore.log", maxBytes=max_bytes, backupCount=n_files, encoding="utf-8")
+    file = Path(folder).resolve() / "mindspore.log"
+    return RotatingFileHandler(file, maxBytes=max_bytes, backupCount=n_files, encoding="utf-8")
 
 
 @cache
