@@ -133,6 +133,11 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("k16", "import torch\nclass Builder:\n    def nvcc_args(self):\n        major = torch.cuda.get_device_properties(0).major\n"
      "        return [f'-arch=sm_{major}0']\n",
      (SAME,), ("NPT002 info",)),
+    ("k17", "import torch\ndef _is_nvidia():\n    return torch.cuda.is_available() and torch.version.hip is None\n"
+     "def has_rocm():\n    if torch.version.hip and torch.cuda.is_available():\n        return 'amd'\n",
+     (SAME,), ("NPT002 info",)),
+    ("k18", "import torch\nprint(torch.version.hip)\nif torch.cuda.is_available():\n    x = x.cuda()\n",
+     ("if torch.npu.is_available()", "x.npu()"), ()),
     ("k03", "import torch\nfrom torch_npu.contrib import transfer_to_npu\nx = torch.zeros(3).cuda()\n", (SAME,), ()),
     ("k04", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\nx = y.cuda()\n",
      ("x = y.npu()",), ()),
