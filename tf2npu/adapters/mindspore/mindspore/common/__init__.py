@@ -9,7 +9,7 @@ from mindspore.common.seed import get_seed, set_seed
 from mindspore.common.tensor import MetaTensor, Tensor
 
 __all__ = [
-    "MetaTensor", "Parameter", "ParameterTuple", "Tensor", "dtype", "get_seed", "initializer", "ms_function",
+    "MetaTensor", "Parameter", "ParameterTuple", "Tensor", "dtype", "get_seed", "ms_function",
     "set_seed", "tensor_operators",
     *dtype.__all__,
 ]  # fmt: skip
