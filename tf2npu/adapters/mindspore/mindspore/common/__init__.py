@@ -1,7 +1,7 @@
 """Tensors, parameters, types, initial values, seeds, and functions that become graphs."""
 
 from mindspore._device.absent_names import absent as _absent
-from mindspore.common import dtype, initializer, tensor_operators
+from mindspore.common import dtype, tensor_operators
 from mindspore.common.api import ms_function
 from mindspore.common.dtype import *
 from mindspore.common.parameter import Parameter, ParameterTuple
