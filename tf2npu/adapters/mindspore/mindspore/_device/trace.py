@@ -55,7 +55,7 @@ class Trace:
 
     @contextlib.contextmanager
     def within(self) -> Iterator[None]:
-        """What is made within stands where the trace began, also while a branch of it is built."""
+        """Nodes that are made within stand where the trace began, also while a branch of it is built."""
         graph = tf.get_default_graph()
         with tf.control_dependencies(None):
             graph._set_control_flow_context(self.place)
