@@ -292,11 +292,15 @@ class Cell:
     def load_parameter_slice(self, params: Any) -> None:
         """Accepts what slices parameters over devices, of which there is one."""
 
-    set_comm_fusion = set_param_ps = load_parameter_slice
+    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> None:
+        """Accepts what joins messages between devices."""
 
-    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Any, Any]:
-        """The parameters that were put in the place of others: none, as all have their values from the beginning."""
-        return {}
+    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
+        """Accepts what puts parameters on servers, of which there are none."""
+
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
+        """Each parameter with the one in its place: itself, as all have their values from the beginning."""
+        return {one: one for one in self.get_parameters()}
 
     def extend_repr(self) -> str:
         """The words that a cell adds to its repr."""
