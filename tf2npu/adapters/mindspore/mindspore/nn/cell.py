@@ -292,11 +292,12 @@ class Cell:
     def load_parameter_slice(self, params: Any) -> None:
         """Accepts what slices parameters over devices, of which there is one."""
 
-    set_comm_fusion = set_param_ps = load_parameter_slice
+    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
+        """Accepts a wish to keep parameters on a server, of which there is none."""
 
-    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Any, Any]:
-        """The parameters that were put in the place of others: none, as all have their values from the beginning."""
-        return {}
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
+        """The parameters with what stands in the place of each: itself, as it has its values already."""
+        return {one: one for one in self.get_parameters()}
 
     def extend_repr(self) -> str:
         """The words that a cell adds to its repr."""
