@@ -177,6 +177,24 @@ class Branches(nn.Cell):
         return self.mean(y)
 
 
+class Chosen(nn.Cell):
+    """Two layers, of which a test on a tensor takes one: the weights are read within a branch alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Dense(6, 2)
+        self.right = nn.Dense(6, 2, activation="tanh")
+        self.mean = P.ReduceMean()
+        self.square = P.Square()
+
+    def construct(self, x):
+        if self.mean(x) > 0.0:
+            y = self.left(x)
+        else:
+            y = self.right(x)
+        return self.mean(self.square(y))
+
+
 class Halving(nn.Cell):
     """A loop whose end a tensor decides: it halves its input and counts."""
 

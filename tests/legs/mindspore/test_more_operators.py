@@ -158,3 +158,46 @@ def test_print_prints_when_the_graph_runs(capsys):
 def test_wrong_calls_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+SIGNS = np.sign(0.5 * np.array([2.0, -1.0]))
+UPDATES = {
+    "ApplyAdaMax": ((0.9, 0.1, 0.5, 0.75, 0.0), lambda g: 1 - 0.1 / (1 - 0.9) * 0.5 * g / np.abs(g)),
+    "ApplyAdadelta": ((1.0, 0.5, 1.0), lambda g: 1 - g / np.sqrt(0.5 * g**2 + 1)),
+    "ApplyAddSign": ((0.1, 1.0, 0.5, 0.5), lambda g: 1 - 0.1 * (1 + 0.5 * np.sign(g) * SIGNS) * g),
+    "ApplyPowerSign": ((0.1, 2.0, 0.5, 0.5), lambda g: 1 - 0.1 * np.exp(2 * 0.5 * np.sign(g) * SIGNS) * g),
+    "ApplyProximalGradientDescent": ((0.1, 0.5, 0.0), lambda g: np.maximum(np.abs(1 - 0.1 * g) - 0.05, 0)),
+    "ApplyGradientDescent": ((0.1,), lambda g: 1 - 0.1 * g),
+}
+"""First steps from ones, with moments of zeros: numbers of the call, and the parameter after it."""
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_first_steps_of_update_operators_follow_their_formulas(name):
+    operator = getattr(ops, name)()
+    written = [Parameter(Tensor(np.full(2, float(i == 0), np.float32)), f"part{i}") for i in range(operator.n_written)]
+    numbers, formula = UPDATES[name]
+    gradient = np.array([2.0, -1.0], np.float32)
+    step = Network(lambda given: operator(*written, *numbers, given))
+    step(Tensor(gradient))
+    np.testing.assert_allclose(written[0].asnumpy(), formula(gradient), rtol=1e-5)
+
+
+def test_blocks_of_images_become_a_batch_and_come_back(mode):
+    images = RANDOM.rand(1, 2, 4, 4).astype(np.float32)
+    batch = ops.SpaceToBatch(2, [[0, 0], [0, 0]])(Tensor(images))
+    np.testing.assert_array_equal(batch.asnumpy(), [images[0, :, i::2, j::2] for i in range(2) for j in range(2)])
+    np.testing.assert_array_equal(ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(batch).asnumpy(), images)
+    deep = ops.SpaceToDepth(2)(Tensor(images))
+    assert deep.shape == (1, 8, 2, 2)
+    np.testing.assert_array_equal(ops.DepthToSpace(2)(deep).asnumpy(), images)
+
+
+def test_images_are_compared_and_cut():
+    image = RANDOM.rand(1, 3, 16, 16).astype(np.float32)
+    assert nn.SSIM()(Tensor(image), Tensor(image)).asnumpy() == pytest.approx([1], abs=1e-4)
+    np.testing.assert_allclose(nn.PSNR()(Tensor(image), Tensor(image + np.float32(0.1))).asnumpy(), [[20]], atol=1e-3)
+    np.testing.assert_array_equal(nn.CentralCrop(0.5)(Tensor(image)).asnumpy(), image[..., 4:12, 4:12])
+    dy, dx = nn.ImageGradients()(Tensor(image))
+    np.testing.assert_allclose(dy.asnumpy()[:, :, :-1], np.diff(image, axis=2), atol=1e-6)
+    np.testing.assert_allclose(dx.asnumpy()[..., :-1], np.diff(image, axis=3), atol=1e-6)

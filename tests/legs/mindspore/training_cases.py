@@ -346,6 +346,15 @@ def branches_on_tensors():
 
 
 @case(BOTH)
+def weights_within_branches():
+    network = N.set_weights(N.Chosen())
+    step = nn.TrainOneStepCell(network, nn.Momentum(network.trainable_params(), 0.1, 0.5))
+    step.set_train()
+    losses = [step(Tensor(data - np.float32(0.5 * (-1) ** number))).asnumpy() for number, (data, _) in enumerate(N.rows())]
+    return {"losses": np.array(losses), **parameters(network)}
+
+
+@case(BOTH)
 def loops_on_tensors():
     network, given = N.Halving(), {}
     for number, size in enumerate((0.5, 3.0, 100.0)):

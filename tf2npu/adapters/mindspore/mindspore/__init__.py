@@ -3,6 +3,7 @@
 import sys as _sys
 
 from mindspore import common, communication, context, log, nn, ops, parallel, train
+from mindspore._device.absent_names import AbsentModules as _AbsentModules
 from mindspore._device.absent_names import absent as _absent
 from mindspore.common import *
 from mindspore.common import dtype
@@ -16,5 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 __getattr__ = _absent("mindspore", lambda: __all__)
+_sys.meta_path.append(_AbsentModules())
 
 print("mindspore: tf2npu's package for a simulated Ascend device, with the names of r1.0 and r1.1", file=_sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.abc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -39,3 +40,21 @@ def absent(module: str, having: Callable[[], list[str]] = list) -> Callable[[str
         raise AttributeError(f"{module}.{name} is no name of MindSpore r1.0 or r1.1; {LIST} lists them.{meant}")
 
     return missing
+
+
+class AbsentModules(importlib.abc.MetaPathFinder):
+    """The finder that Python asks last: it has no module, and says of one below mindspore whether r1.x has it.
+
+    Python asks for a module, too, where a package has no name that a program imports from it.
+    """
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        """Raises: ModuleNotFoundError for a module, or for a name, of mindspore."""
+        package, _, name = fullname.rpartition(".")
+        if package.partition(".")[0] != "mindspore" or name.startswith("__"):
+            return
+        is_known = name in _names().get(package, ()) or any(f"{one}.".startswith(f"{fullname}.") for one in _names())
+        releases = "MindSpore r1.0 or r1.1"
+        why = f"is in {releases}, and tf2npu's package does not have it" if is_known else f"is not in {releases}"
+        # by another name than the one that it looks for, Python lets the error through
+        raise ModuleNotFoundError(f"{fullname} {why}: {LIST} lists what is there", name="mindspore")

@@ -64,7 +64,7 @@ class _Part:
     def __init__(
         self, function: Callable[[], Any], outer: Trace, names: Sequence[str], line: str, like: _Part | None
     ) -> None:  # fmt: skip
-        self.trace = Trace()
+        self.trace = Trace(outer=outer)
         self.trace.is_replayed = outer.is_replayed
         self.names, self.line = names, line
         self.lost: dict[int, Unbound] = {}

@@ -21,12 +21,16 @@ class Trace:
     """One graph being built.
 
     before: operations that all of it has to come after.  computed: the gradients.  cleared: the operation that cleared the float
-    status, which gradients come after.  variables, device: of the whole graph, which the outermost trace has.
+    status, which gradients come after.  variables, device: of the whole graph, which the outermost trace has.  outer: the trace
+    that a branch stands in, from which it takes parameters that it has not written, so that gradients find their values.
     """
 
-    def __init__(self, before: Sequence[Any] = ()) -> None:
+    def __init__(self, before: Sequence[Any] = (), outer: Trace | None = None) -> None:
         self.before = list(before)
+        self.outer = outer
+        self.place = tf.get_default_graph()._get_control_flow_context()
         self.reads: dict[Any, Any] = {}
+        self.earlier_reads: dict[Any, list[Any]] = {}
         self.last_write: dict[Any, list[Any]] = {}
         self.written: list[Any] = []
         self.results: dict[Any, Any] = {}
@@ -40,10 +44,22 @@ class Trace:
 
     def read(self, parameter: Any) -> Any:
         """The value of a parameter as the writes before left it."""
+        if parameter not in self.reads and self.outer is not None and parameter not in self.last_write:
+            with self.outer.within():
+                value = self.outer.read(parameter)
+            self.reads[parameter] = tf.identity(value)
         if parameter not in self.reads:
             with tf.control_dependencies(self.last_write.get(parameter, self.before)):
                 self.reads[parameter] = variable_of(parameter).read_value()
         return self.reads[parameter]
+
+    @contextlib.contextmanager
+    def within(self) -> Iterator[None]:
+        """Nodes that are made within stand where the trace began, also while a branch of it is built."""
+        graph = tf.get_default_graph()
+        with tf.control_dependencies(None):
+            graph._set_control_flow_context(self.place)
+            yield
 
     def write(self, parameters: Sequence[Any], make: Callable[..., Any]) -> Any:
         """The operation that `make` gives for the variables of parameters; it comes after all reads and writes so far.
@@ -52,7 +68,7 @@ class Trace:
         """
         if self.is_replayed:
             return None
-        before = [self.reads.pop(one) for one in parameters if one in self.reads]
+        before = [self._let_go(one) for one in parameters if one in self.reads]
         before += [op for one in parameters for op in self.last_write.get(one, self.before)]
         with tf.control_dependencies(before):
             made = make(*map(variable_of, parameters))
@@ -63,9 +79,20 @@ class Trace:
     def note_write(self, parameters: Sequence[Any], op: Any) -> None:
         """Later reads of parameters come after an operation that writes them."""
         for one in parameters:
-            self.reads.pop(one, None)
+            if one in self.reads:
+                self._let_go(one)
             self.last_write[one] = [op]
         self.written.append(op)
+
+    def _let_go(self, parameter: Any) -> Any:
+        """The value that was read of a parameter that is written now: it is no longer the parameter's."""
+        node = self.reads.pop(parameter)
+        self.earlier_reads.setdefault(parameter, []).append(node)
+        return node
+
+    def reads_of(self, parameter: Any) -> list[Any]:
+        """All values that were read of a parameter, before and after writes; the gradient is of every one."""
+        return [*self.earlier_reads.get(parameter, []), self.read(parameter)]
 
     def outputs(self) -> list[Any]:
         """The tensors that cells of this graph have given so far."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+import operator
 from typing import Any
 
 from mindspore.common.dtype import Type
@@ -25,6 +27,13 @@ logical_and, logical_or, logical_not = P.LogicalAnd(), P.LogicalOr(), P.LogicalN
 stop_gradient, issubclass_, isinstance_ = P.StopGradient(), P.IsSubClass(), P.IsInstance()
 identity = P.identity()
 partial = functools.partial
+scalar_add, scalar_sub, scalar_mul, scalar_div = operator.add, operator.sub, operator.mul, operator.truediv
+scalar_floordiv, scalar_mod, scalar_pow, scalar_log = operator.floordiv, operator.mod, operator.pow, math.log
+scalar_eq, scalar_ne, scalar_lt, scalar_le = operator.eq, operator.ne, operator.lt, operator.le
+scalar_gt, scalar_ge, scalar_uadd, scalar_usub = operator.gt, operator.ge, operator.pos, operator.neg
+bool_not, bool_eq, is_, is_not = operator.not_, operator.eq, operator.is_, operator.is_not
+string_eq, string_concat, tuple_equal, list_equal = operator.eq, operator.add, operator.eq, operator.eq
+make_slice, dict_getitem = slice, operator.getitem
 
 
 def typeof(x: Any) -> Any:
@@ -68,6 +77,46 @@ def tuple_getitem(x: Any, index: int) -> Any:
 list_getitem = tuple_getitem
 
 
+def tuple_setitem(x: Any, index: int, value: Any) -> tuple[Any, ...]:
+    """The tuple with another element."""
+    return (*x[:index], value, *x[index:][1:])
+
+
+def list_setitem(x: Any, index: int, value: Any) -> list[Any]:
+    """The list with another element."""
+    return [*tuple_setitem(tuple(x), index, value)]
+
+
+def tuple_reversed(x: Any) -> tuple[Any, ...]:
+    """The tuple from its end on."""
+    return tuple(reversed(x))
+
+
+def bool_and(x: Any, y: Any) -> bool:
+    """Whether both are true."""
+    return bool(x) and bool(y)
+
+
+def bool_or(x: Any, y: Any) -> bool:
+    """Whether one of two is true."""
+    return bool(x) or bool(y)
+
+
+def in_dict(key: Any, x: dict[Any, Any]) -> bool:
+    """Whether a dictionary has a key."""
+    return key in x
+
+
+def not_in_dict(key: Any, x: dict[Any, Any]) -> bool:
+    """Whether a dictionary has not got a key."""
+    return key not in x
+
+
+def shape_mul(x: Any) -> int:
+    """The product of extents."""
+    return math.prod(x)
+
+
 def array_to_scalar(x: Any) -> Any:
     """The number of a tensor with one element."""
     return x.asnumpy().item()
@@ -81,12 +130,16 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
 
 
 __all__ = [
-    "addn", "array_to_scalar", "assign", "assign_add", "assign_sub", "cast", "control_depend", "depend", "dtype", "equal",
-    "expand_dims", "fill", "gather", "gather_nd", "hastype", "identity", "isinstance_", "issubclass_", "list_getitem", "list_len",
-    "logical_and", "logical_not", "logical_or", "make_list", "make_range", "make_tuple", "mixed_precision_cast", "neg_tensor",
-    "not_equal", "ones_like", "pack", "partial", "print_", "rank", "reshape", "same_type_shape", "scalar_cast", "scalar_to_array",
-    "scalar_to_tensor", "scatter_nd", "scatter_nd_update", "scatter_update", "select", "shape", "size", "sqrt", "square",
-    "stop_gradient", "strided_slice", "tensor_add", "tensor_div", "tensor_floordiv", "tensor_ge", "tensor_gt", "tensor_le",
-    "tensor_lt", "tensor_mod", "tensor_mul", "tensor_pow", "tensor_sub", "tile", "tuple_getitem", "tuple_len", "tuple_to_array",
-    "typeof", "zeros_like",
+    "addn", "array_to_scalar", "assign", "assign_add", "assign_sub", "bool_and", "bool_eq", "bool_not", "bool_or", "cast",
+    "control_depend", "depend", "dict_getitem", "dtype", "equal", "expand_dims", "fill", "gather", "gather_nd", "hastype",
+    "identity", "in_dict", "is_", "is_not", "isinstance_", "issubclass_", "list_equal", "list_getitem", "list_len",
+    "list_setitem", "logical_and", "logical_not", "logical_or", "make_list", "make_range", "make_slice", "make_tuple",
+    "mixed_precision_cast", "neg_tensor", "not_equal", "not_in_dict", "ones_like", "pack", "partial", "print_", "rank",
+    "reshape", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq", "scalar_floordiv", "scalar_ge",
+    "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_mod", "scalar_mul", "scalar_ne", "scalar_pow",
+    "scalar_sub", "scalar_to_array", "scalar_to_tensor", "scalar_uadd", "scalar_usub", "scatter_nd", "scatter_nd_update",
+    "scatter_update", "select", "shape", "shape_mul", "size", "sqrt", "square", "stop_gradient", "strided_slice",
+    "string_concat", "string_eq", "tensor_add", "tensor_div", "tensor_floordiv", "tensor_ge", "tensor_gt", "tensor_le",
+    "tensor_lt", "tensor_mod", "tensor_mul", "tensor_pow", "tensor_sub", "tile", "tuple_equal", "tuple_getitem",
+    "tuple_len", "tuple_reversed", "tuple_setitem", "tuple_to_array", "typeof", "zeros_like",
 ]  # fmt: skip

@@ -63,13 +63,13 @@ def _entries(save_obj: Any) -> Iterator[bytes]:
     else:
         pairs = [(one["name"], one["data"]) for one in save_obj]
     for name, tensor in pairs:
-        value = np.ascontiguousarray(tensor.asnumpy())
+        value = np.asarray(tensor.asnumpy())
         flat = value.reshape(-1)
         n_parts = max(1, -(-flat.nbytes // SLICE_BYTES))
         for part in np.array_split(flat, n_parts):
             message = Checkpoint()
             entry = message.value.add(tag=name)
-            entry.tensor.dims.extend(np.shape(tensor.asnumpy()) or (0,))
+            entry.tensor.dims.extend(value.shape or (0,))
             entry.tensor.tensor_type = repr(dtype_of(value.dtype))
             entry.tensor.tensor_content = part.tobytes()
             yield message.SerializeToString()

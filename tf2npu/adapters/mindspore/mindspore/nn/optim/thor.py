@@ -12,4 +12,4 @@ class THOR:
         raise RuntimeError("nn.optim.THOR is not simulated: use Momentum or Lamb; docs/mindspore.md lists what runs")
 
 
-__all__ = ["THOR"]
+__all__ = REFUSED = ["THOR"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore._device.control_flow import rewritten
@@ -43,9 +43,10 @@ class GradOperation:
         wanted = [one.raw() for one in inputs if isinstance(one, Tensor)] if of_inputs else []
         wanted = wanted if self.get_all else wanted[:1]
         n_inputs = len(wanted)
-        wanted += [one.stored() for one in weights] if self.get_by_list else []
+        reads = [current_trace().reads_of(one) for one in weights] if self.get_by_list else []
+        wanted += [node for nodes in reads for node in nodes]
         found = _gradients([node for node in flat(raw(outputs)) if isinstance(node, tf.Tensor)], wanted, sens)
-        return self._shaped(tuple(found[:n_inputs]), tuple(found[n_inputs:]))
+        return self._shaped(tuple(found[:n_inputs]), tuple(_added(found[n_inputs:], reads)))
 
     def _gradient_of_call(self, fn: Callable[..., Any], weights: Any, given: tuple[Any, ...]) -> Any:
         """The gradient outside of a graph.  A network that Python called with the same arguments has written its parameters."""
@@ -96,6 +97,14 @@ def _gradients(outputs: list[Any], wanted: list[Any], sens: list[Any] | None) ->
     dense = [tf.zeros_like(node) if one is None else tf.convert_to_tensor(one) for one, node in zip(found, wanted, strict=False)]
     trace.computed += dense
     return list(map(Tensor, dense))
+
+
+def _added(found: list[Tensor], reads: list[list[Any]]) -> Iterator[Tensor]:
+    """The gradient of each parameter, which is the sum of those of the values that were read of it."""
+    rest = iter(found)
+    for nodes in reads:
+        parts = [next(rest) for _ in nodes]
+        yield parts[0] if len(parts) == 1 else Tensor(tf.add_n([part.raw() for part in parts]))
 
 
 class MultitypeFuncGraph:

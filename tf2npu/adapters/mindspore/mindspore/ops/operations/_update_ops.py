@@ -147,6 +147,59 @@ ApplyGradientDescent = _update(
 )  # fmt: skip
 
 
+def _numbers(variable: Any, names: str, given: Any) -> dict[str, Any]:
+    """Arguments of TensorFlow's operator: numbers by name.  names: with blanks between."""
+    return {name: _number(variable, value) for name, value in zip(names.split(), given, strict=True)}
+
+
+def _adamax(written: Any, *given: Any) -> Any:
+    weight, first, second = written
+    numbers = _numbers(weight, "beta1_power lr beta1 beta2 epsilon", given[:-1])
+    return tf.raw_ops.ResourceApplyAdaMax(
+        var=weight.handle, m=first.handle, v=second.handle, grad=as_type_of(weight, given[-1]), **numbers
+    )
+
+
+def _adadelta(written: Any, *given: Any) -> Any:
+    weight, square, update = written
+    numbers = _numbers(weight, "lr rho epsilon", given[:-1])
+    return tf.raw_ops.ResourceApplyAdadelta(
+        var=weight.handle, accum=square.handle, accum_update=update.handle, grad=as_type_of(weight, given[-1]), **numbers
+    )
+
+
+def _adagrad_with_epsilon(written: Any, rate: Any, gradient: Any, epsilon: float, update_slots: bool) -> Any:
+    weight, square = written
+    return tf.raw_ops.ResourceApplyAdagradV2(
+        var=weight.handle, accum=square.handle, grad=as_type_of(weight, gradient), update_slots=update_slots,
+        **_numbers(weight, "lr epsilon", (rate, epsilon)),
+    )  # fmt: skip
+
+
+def _signs(operator: Callable[..., Any], names: str) -> Callable[..., Any]:
+    """The write of an operator that weighs gradients by the sign of their moment."""
+
+    def write(written: Any, *given: Any) -> Any:
+        weight, moment = written
+        numbers = _numbers(weight, names, given[:-1])
+        return operator(var=weight.handle, m=moment.handle, grad=as_type_of(weight, given[-1]), **numbers)
+
+    return write
+
+
+def _proximal_step(written: Any, *given: Any) -> Any:
+    weight = written[0]
+    numbers = _numbers(weight, "alpha l1 l2", given[:-1])
+    return tf.raw_ops.ResourceApplyProximalGradientDescent(var=weight.handle, delta=as_type_of(weight, given[-1]), **numbers)
+
+
+ApplyAdaMax, ApplyAdadelta = _update("ApplyAdaMax", 3, _adamax), _update("ApplyAdadelta", 3, _adadelta)
+ApplyAdagradV2 = _update("ApplyAdagradV2", 2, _adagrad_with_epsilon, epsilon=1e-6, update_slots=True)
+ApplyAddSign = _update("ApplyAddSign", 2, _signs(tf.raw_ops.ResourceApplyAddSign, "lr alpha sign_decay beta"))
+ApplyPowerSign = _update("ApplyPowerSign", 2, _signs(tf.raw_ops.ResourceApplyPowerSign, "lr logbase sign_decay beta"))
+ApplyProximalGradientDescent = _update("ApplyProximalGradientDescent", 1, _proximal_step)
+
+
 def _lars(weight: Any, gradient: Any, weight_squares: Any, gradient_squares: Any, decay: Any, rate: Any, **attrs: Any) -> Any:
     """The gradient, decayed and scaled by the norms of the weight and of itself."""
     weight_norm, gradient_norm = tf.sqrt(weight_squares), tf.sqrt(gradient_squares)
@@ -166,6 +219,7 @@ class LARSUpdate(Primitive):
 
 
 __all__ = [
-    "SGD", "Adam", "ApplyAdagrad", "ApplyCenteredRMSProp", "ApplyFtrl", "ApplyGradientDescent", "ApplyMomentum",
-    "ApplyProximalAdagrad", "ApplyRMSProp", "LARSUpdate",
+    "SGD", "Adam", "ApplyAdaMax", "ApplyAdadelta", "ApplyAdagrad", "ApplyAdagradV2", "ApplyAddSign", "ApplyCenteredRMSProp",
+    "ApplyFtrl", "ApplyGradientDescent", "ApplyMomentum", "ApplyPowerSign", "ApplyProximalAdagrad",
+    "ApplyProximalGradientDescent", "ApplyRMSProp", "LARSUpdate",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -270,6 +271,27 @@ def _depth_to_space(x: Any, block_size: int) -> Any:
     return tf.reshape(tf.transpose(cut, (0, 3, 4, 1, 5, 2)), (n, c // block_size**2, h * block_size, w * block_size))
 
 
+def _batched(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of TensorFlow's over blocks of images, whose channels stand last there."""
+
+    def whole(x: Any, block: Any, edges: Any) -> Any:
+        block = (block, block) if isinstance(block, int) else tuple(block)[-2:]
+        return tf.transpose(function(tf.transpose(x, (0, 2, 3, 1)), block, edges), (0, 3, 1, 2))
+
+    return whole
+
+
+_to_batch, _from_batch = _batched(tf.space_to_batch_nd), _batched(tf.batch_to_space_nd)
+SpaceToBatch = primitive(
+    "SpaceToBatch", lambda x, block_size, paddings: _to_batch(x, block_size, paddings), block_size=2, paddings=()
+)
+BatchToSpace = primitive("BatchToSpace", lambda x, block_size, crops: _from_batch(x, block_size, crops), block_size=2, crops=())
+SpaceToBatchND = primitive(
+    "SpaceToBatchND", lambda x, block_shape, paddings: _to_batch(x, block_shape, paddings), block_shape=2, paddings=()
+)
+BatchToSpaceND = primitive(
+    "BatchToSpaceND", lambda x, block_shape, crops: _from_batch(x, block_shape, crops), block_shape=2, crops=()
+)
 SpaceToDepth = primitive("SpaceToDepth", _space_to_depth, block_size=2)
 DepthToSpace = primitive("DepthToSpace", _depth_to_space, block_size=2)
 
@@ -295,10 +317,11 @@ Unique = primitive("Unique", _unique)
 
 
 __all__ = [
-    "ArgMaxWithValue", "ArgMinWithValue", "Argmax", "Argmin", "BroadcastTo", "Cast", "Concat", "DType", "DepthToSpace",
-    "Diag", "DiagPart", "DynamicShape", "ExpandDims", "Eye", "Fill", "Identity", "InvertPermutation", "IsInstance",
-    "IsSubClass", "Meshgrid", "Ones", "OnesLike", "Pack", "Padding", "ParallelConcat", "Rank", "Reshape",
-    "ResizeNearestNeighbor", "ReverseSequence", "ReverseV2", "SameTypeShape", "ScalarToArray", "ScalarToTensor", "Select",
-    "Shape", "Size", "Slice", "Sort", "SpaceToDepth", "Split", "Squeeze", "Stack", "StridedSlice", "Tile", "Transpose",
-    "TruncatedNormal", "TupleToArray", "Unique", "Unpack", "Unstack", "Zeros", "ZerosLike", *_index_ops.__all__,
+    "BatchToSpace", "BatchToSpaceND", "SpaceToBatch", "SpaceToBatchND", "ArgMaxWithValue", "ArgMinWithValue", "Argmax",
+    "Argmin", "BroadcastTo", "Cast", "Concat", "DType", "DepthToSpace", "Diag", "DiagPart", "DynamicShape", "ExpandDims",
+    "Eye", "Fill", "Identity", "InvertPermutation", "IsInstance", "IsSubClass", "Meshgrid", "Ones", "OnesLike", "Pack",
+    "Padding", "ParallelConcat", "Rank", "Reshape", "ResizeNearestNeighbor", "ReverseSequence", "ReverseV2",
+    "SameTypeShape", "ScalarToArray", "ScalarToTensor", "Select", "Shape", "Size", "Slice", "Sort", "SpaceToDepth", "Split",
+    "Squeeze", "Stack", "StridedSlice", "Tile", "Transpose", "TruncatedNormal", "TupleToArray", "Unique", "Unpack",
+    "Unstack", "Zeros", "ZerosLike", *_index_ops.__all__,
 ]  # fmt: skip
