@@ -115,6 +115,31 @@ def test_an_equal_call_in_a_graph_is_one():
         assert (value.asnumpy(), gradient.asnumpy(), net.n.asnumpy()) == (9, 6, 1)
 
 
+class Shrinks(nn.Cell):
+    """Multiplies by a weight while the sum is above one; counts the turns in a parameter, too, where asked for."""
+
+    def __init__(self, counts):
+        super().__init__()
+        self.weight, self.n_turns, self.counts = Parameter(Tensor([0.5, 0.5])), Parameter(Tensor(0.0)), counts
+
+    def construct(self, x):
+        while x.sum() > 1.0:
+            x = x * self.weight
+            if self.counts:
+                self.n_turns += 1
+        return x.sum()
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_a_gradient_goes_through_a_loop(counts):
+    net = Shrinks(counts)
+    gradient = ops.GradOperation(get_by_list=True)(net, ParameterTuple([net.weight]))
+    for _ in range(2):
+        (found,) = gradient(Tensor([2.0, 4.0]))
+    assert found.asnumpy().tolist() == [3 * 0.5**2 * 2, 3 * 0.5**2 * 4]  # x w**3, three turns
+    assert net.n_turns.asnumpy() == (6 if counts else 0)
+
+
 def test_to_float_casts_inputs_and_parameters():
     class Types(nn.Cell):
         def __init__(self):

@@ -7,6 +7,7 @@ what was read and written before; and what comes later waits for the node in whi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -162,20 +163,39 @@ def _graph_loop(
     places = [i for i, leaf in enumerate(flat(values)) if isinstance(leaf, (Tensor, bool, int, float, np.number))]
     with tf.control_dependencies(_all_before(outer)):
         begin = [tf.identity(_node(flat(values)[i])) for i in places] + [tf.constant(0)]
-    parts: list[_Turn] = []
-
-    def condition(*nodes: Any) -> Any:
-        with nested_trace(Trace()):
-            return _truth(test(*_with(values, places, nodes)), line)
-
-    def turn(*nodes: Any) -> list[Any]:
-        parts.append(_Turn(body, values, places, nodes, outer, names, line))
-        return parts[-1].nodes
-
-    found = tf.while_loop(condition, turn, begin)
+    build = partial(_built_loop, test, body, values, places, begin, outer, names, line)
+    found, parts = build(frozenset())
+    written = _written(parts)
+    while written:  # what a turn writes is read anew in each turn
+        found, parts = build(written)
+        if _written(parts) <= written:
+            break
+        written |= _written(parts)
     found = list(found) if isinstance(found, (tuple, list)) else [found]
     _note_writes(outer, parts, found[-1].op)
     return _with(values, places, found)
+
+
+def _built_loop(
+    test: Callable[..., Any], body: Callable[..., Any], values: tuple[Any, ...], places: Sequence[int], begin: list[Any],
+    outer: Trace, names: Sequence[str], line: str, own: frozenset[Any],
+) -> tuple[Any, list[_Turn]]:  # fmt: skip
+    """The values after a loop, and its body.  own: parameters that are read in each turn."""
+    parts: list[_Turn] = []
+
+    def condition(*nodes: Any) -> Any:
+        with nested_trace(Trace(outer=outer, own=own)):
+            return _truth(test(*_with(values, places, nodes)), line)
+
+    def turn(*nodes: Any) -> list[Any]:
+        parts.append(_Turn(body, values, places, nodes, Trace(outer=outer, own=own), names, line))
+        return parts[-1].nodes
+
+    return tf.while_loop(condition, turn, begin), parts
+
+
+def _written(parts: Sequence[Any]) -> frozenset[Any]:
+    return frozenset(one for part in parts for one in part.trace.last_write)
 
 
 def _with(values: tuple[Any, ...], places: Sequence[int], nodes: Sequence[Any]) -> tuple[Any, ...]:
@@ -187,11 +207,11 @@ class _Turn:
     """One turn of a loop's body."""
 
     def __init__(
-        self, body: Callable[..., Any], values: tuple[Any, ...], places: Sequence[int], nodes: Sequence[Any], outer: Trace,
+        self, body: Callable[..., Any], values: tuple[Any, ...], places: Sequence[int], nodes: Sequence[Any], trace: Trace,
         names: Sequence[str], line: str,
     ) -> None:  # fmt: skip
-        self.trace = Trace()
-        self.trace.is_replayed = outer.is_replayed
+        self.trace = trace
+        self.trace.is_replayed = trace.outer is not None and trace.outer.is_replayed
         before = _with(values, places, nodes)
         with nested_trace(self.trace):
             after = tuple(body(*before))

@@ -6,7 +6,7 @@ Traces nest: a branch or the body of a loop has one of its own, whose writes sta
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,13 @@ class Trace:
 
     before: operations that all of it has to come after.  computed: the gradients.  cleared: the operation that cleared the float
     status, which gradients come after.  variables, device: of the whole graph, which the outermost trace has.  outer: the trace
-    that a branch stands in, from which it takes parameters that it has not written, so that gradients find their values.
+    that a branch stands in, from which it takes parameters that it has not written, so that gradients find their values.  own:
+    parameters that are read within all the same, as a later turn of a loop has another value of them.
     """
 
-    def __init__(self, before: Sequence[Any] = (), outer: Trace | None = None) -> None:
+    def __init__(self, before: Sequence[Any] = (), outer: Trace | None = None, own: Set[Any] = frozenset()) -> None:
         self.before = list(before)
-        self.outer = outer
+        self.outer, self.own = outer, own
         self.place = tf.get_default_graph()._get_control_flow_context()
         self.reads: dict[Any, Any] = {}
         self.earlier_reads: dict[Any, list[Any]] = {}
@@ -44,7 +45,12 @@ class Trace:
 
     def read(self, parameter: Any) -> Any:
         """The value of a parameter as the writes before left it."""
-        if parameter not in self.reads and self.outer is not None and parameter not in self.last_write:
+        if (
+            parameter not in self.reads
+            and self.outer is not None
+            and parameter not in self.last_write
+            and parameter not in self.own
+        ):
             with self.outer.within():
                 value = self.outer.read(parameter)
             self.reads[parameter] = tf.identity(value)
