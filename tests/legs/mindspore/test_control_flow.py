@@ -238,3 +238,25 @@ def test_what_no_graph_can_have_is_refused_with_its_line(case):
     function, message = case
     with pytest.raises((TypeError, RuntimeError), match=message):
         ms_function(function)(Tensor(1.0), Tensor(2.0))
+
+
+class OneOrNoAxis(nn.Cell):
+    """A flag has one axis in one branch, and none in the other: ShapeJoin of r1.1 makes it one axis."""
+
+    def __init__(self, is_longer_first):
+        super().__init__()
+        self.is_longer_first = is_longer_first
+
+    def construct(self, x, flag):
+        if x > 0:
+            flag = flag if self.is_longer_first else flag.sum()
+        else:
+            flag = flag.sum() if self.is_longer_first else flag
+        return flag
+
+
+@pytest.mark.parametrize("is_longer_first", [True, False])
+@pytest.mark.parametrize("x", [1.0, -1.0])
+def test_one_axis_and_none_become_one(is_longer_first, x):
+    found = OneOrNoAxis(is_longer_first)(Tensor(x), Tensor(np.array([3.0], np.float32)))
+    assert found.shape == (1,) and found.asnumpy() == [3.0]

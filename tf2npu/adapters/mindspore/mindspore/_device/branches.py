@@ -69,6 +69,7 @@ class _Part:
         self.trace.is_replayed = outer.is_replayed
         self.names, self.line = names, line
         self.lost: dict[int, Unbound] = {}
+        self.lengthened: set[int] = set()
         with nested_trace(self.trace):
             self.given = function()
             self.leaves = flat(self.given)
@@ -89,7 +90,16 @@ class _Part:
                 raise TypeError(
                     f"{self._name(i)} is {theirs!r} in one branch of the test at {self.line}, and {mine!r} in the other"
                 )
-        return [self._node_like(i, node) for i, node in zip(first.places, first.nodes, strict=False)]
+        nodes = [self._node_like(i, node) for i, node in zip(first.places, first.nodes, strict=False)]
+        return [self._joined(i, own, node, first) for i, own, node in zip(first.places, nodes, first.nodes, strict=False)]
+
+    def _joined(self, i: int, own: Any, node: Any, first: _Part) -> Any:
+        """A node in the shape of the other branch's: where one is () and one is (1,), MindSpore's join is (1,)."""
+        if not _is_join(own, node):
+            return own
+        if node.shape.ndims == 0:
+            first.lengthened.add(i)
+        return tf.reshape(own, node.shape)
 
     def _lose_unequal(self, first: _Part) -> None:
         """Leaves names without a value that are a tuple in one branch, and in the other none or a longer one.
@@ -114,7 +124,7 @@ class _Part:
         if not isinstance(leaf, (Tensor, bool, int, float, np.number)):
             raise TypeError(f"{self._name(i)} is a tensor in one branch of the test at {self.line}, and {leaf!r} in the other")
         own = _node(leaf) if isinstance(leaf, Tensor) else tf.constant(leaf, node.dtype)
-        if own.dtype != node.dtype or not own.shape.is_compatible_with(node.shape):
+        if own.dtype != node.dtype or not (own.shape.is_compatible_with(node.shape) or _is_join(own, node)):
             raise TypeError(
                 f"{self._name(i)} is {node.dtype.name} {_shape(node)} in one branch of the test at {self.line}, and "
                 f"{own.dtype.name} {_shape(own)} in the other: give both one type and shape"
@@ -127,6 +137,7 @@ class _Part:
     def with_nodes(self, nodes: Sequence[Any]) -> Any:
         """The results of the branch, with other nodes in the place of its own."""
         found = dict(zip(self.places, nodes, strict=False))
+        found |= {i: tf.reshape(found[i], (1,)) for i in self.lengthened}
         leaves = [Tensor(found[i]) if i in found else leaf for i, leaf in enumerate(self.leaves)]
         return rebuilt(self.given, iter([self.lost.get(i, leaf) for i, leaf in enumerate(leaves)]))
 
@@ -232,6 +243,10 @@ def _node(leaf: Any) -> Any:
 
 def _shape(node: Any) -> tuple[int | None, ...]:
     return tuple(node.shape.as_list())
+
+
+def _is_join(one: Any, other: Any) -> bool:
+    return {one.shape.ndims, other.shape.ndims} == {0, 1} and one.shape.num_elements() == other.shape.num_elements() == 1
 
 
 def _truth(test: Any, line: str) -> Any:
