@@ -150,6 +150,8 @@ def compute_capability(call: Call) -> None:
     if is_only_shown(script, node) or chooses_npu(script, node):
         return
     if asks_about_gpu(script, node):
-        call.manual("The compute capability is a GPU's. The question stays, so that an NPU takes the other way: decide it here.")
+        call.manual(
+            "The compute capability is a GPU's. The question stays, and an NPU takes the other way: write what an NPU does."
+        )
     elif not knows_npu(script, node):
         call.manual("An NPU has no compute capability, and gives None here: write what an NPU does, without asking for it.")
