@@ -87,6 +87,10 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("n10", "import torch\ntorch.cuda.nothing_like_this()\n", (SAME,), ("manual",)),
     ("n11", "import torch\ntorch.cuda.nvtx.range_push('a')\n", ("!nvtx",), ()),
     ("n12", "import torch\ns = torch.amp.GradScaler()\n", ("torch.amp.GradScaler(",), ()),
+    ("n20", "import torch\nif torch.cuda.get_device_capability()[0] >= 8:\n    run()\n",
+     ("torch.npu.get_device_capability()",), ("NPT101 manual",)),
+    ("n21", "import torch\nprint(torch.cuda.get_device_capability(0))\n",
+     ("torch.npu.get_device_capability(0)",), ("NPT101 fixed",)),
     # methods
     ("m01", "import torch\nnet = torch.nn.Linear(2, 2).cuda()\n", ("torch.nn.Linear(2, 2).npu()",), ()),
     ("m02", "import torch\nclass Net(torch.nn.Module):\n    pass\nnet = Net().cuda(1)\n", ("Net().npu(1)",), ()),
@@ -138,6 +142,17 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
      (SAME,), ("NPT002 info",)),
     ("k18", "import torch\nprint(torch.version.hip)\nif torch.cuda.is_available():\n    x = x.cuda()\n",
      ("if torch.npu.is_available()", "x.npu()"), ()),
+    ("k19", "import torch\nis_new = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 10\n"
+     "def is_newer():\n    if not torch.cuda.is_available():\n        return False\n"
+     "    return torch.cuda.get_device_capability()[0] >= 11\n",
+     (SAME,), ("NPT101 manual",)),
+    ("k20", "import torch\ndef go(x):\n    if torch.cuda.is_available() and ready:\n        x = x.cuda()\n"
+     "    return x, torch.cuda.get_device_capability()\n",
+     ("torch.npu.is_available()", "x.npu()", "torch.npu.get_device_capability()"), ("NPT101 manual",)),
+    ("k21", "import torch\nif torch.cuda.is_available():\n    assert not torch._C._cuda_isInBadFork()\n",
+     (SAME,), ("NPT002 info",)),
+    ("k22", "import torch\nif torch.cuda.is_available():\n    torch._C._cuda_lock_mutex()\n    x = x.cuda()\n",
+     ("torch.npu.is_available()", "x.npu()"), ("NPT101 manual",)),
     ("k03", "import torch\nfrom torch_npu.contrib import transfer_to_npu\nx = torch.zeros(3).cuda()\n", (SAME,), ()),
     ("k04", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    torch_npu = None\nx = y.cuda()\n",
      ("x = y.npu()",), ()),

@@ -9,9 +9,10 @@ from tf2npu.frameworks.pytorch.framework import IMPORT
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.pytorch.facts.cuda_chains import is_told_elsewhere, name_for_npu
 from tf2npu.rules.pytorch.facts.example_heads import AFTER, BEFORE
-from tf2npu.rules.pytorch.facts.left_alone import knows_npu
+from tf2npu.rules.pytorch.facts.gpu_questions import asks_about_gpu
+from tf2npu.rules.pytorch.facts.left_alone import chooses_npu, knows_npu
 from tf2npu.rules.pytorch.facts.shown_texts import is_only_shown
-from tf2npu.scanner.sites import Site
+from tf2npu.scanner.sites import Call, Site
 
 _OF_OTHER_RULES = re.compile(r"nvtx|[gG]raph|default_generators")
 """Names that rules of their own look for."""
@@ -125,3 +126,32 @@ def cuda_version(site: Site) -> None:
         site.info(f"{site.name} says something of CUDA alone, and nothing of an NPU.")
     else:
         site.manual(f"{site.name} says something of CUDA alone: ask torch.npu.is_available() about an NPU.")
+
+
+@part_of(
+    cuda_name,
+    matches=("torch.cuda.get_device_capability", "torch.npu.get_device_capability"),
+    why="An NPU has no compute capability: torch_npu gives None, of which no part can be taken.",
+    done_when="Nothing is taken from a compute capability.",
+    source="Ascend Extension for PyTorch 2.13, list of torch.cuda: get_device_capability",
+    examples=(
+        Example(
+            BEFORE + "if torch.cuda.get_device_capability()[0] >= 8:\n    run()\n",
+            AFTER + "if torch.npu.get_device_capability()[0] >= 8:\n    run()\n",
+        ),
+        Example.same(AFTER + "is_new = torch.npu.get_device_capability() >= (8, 0)\n", level="manual"),
+        Example.same(AFTER + "print(torch.npu.get_device_capability())\n", note="shown to people"),
+        Example.same(AFTER + "name = torch.npu.get_device_name()\n", note="an NPU has a name"),
+    ),
+)
+def compute_capability(call: Call) -> None:
+    """Reports what is made of the compute capability, which an NPU has not."""
+    script, node = call.script, call.node
+    if is_only_shown(script, node) or chooses_npu(script, node):
+        return
+    if asks_about_gpu(script, node):
+        call.manual(
+            "The compute capability is a GPU's. The question stays, and an NPU takes the other way: write what an NPU does."
+        )
+    elif not knows_npu(script, node):
+        call.manual("An NPU has no compute capability, and gives None here: write what an NPU does, without asking for it.")

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.facts.constant_values import literal_text
 from tf2npu.rules.pytorch.facts.device_positions import BACKEND, DEVICE
+from tf2npu.rules.pytorch.facts.gpu_questions import asks_about_gpu
 from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -20,8 +21,6 @@ _BUILDING = re.compile(r"\bCUDAExtension\b|\bnvcc_args\b")
 """Words of a file that compiles kernels: PyTorch's class for them, and the arguments of CUDA's compiler."""
 _RELEASE = re.compile(r"\btorch\.version\.cuda\s*\.")
 """A method of the text with CUDA's release: beside an NPU there is no such text."""
-_OTHER_MAKER = re.compile(r"\btorch\.version\.hip\b")
-"""The release of ROCm: a condition with it asks whose GPU there is, and takes an NPU for one of NVIDIA's."""
 _WORD_OF_CUDA = re.compile(r"\w*cuda\w*")
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
 
@@ -60,13 +59,8 @@ def _has_twin(script: Script, text: str) -> bool:
 
 
 def _is_own_for_cuda(script: Script, node: cst.CSTNode) -> bool:
-    """Whether a place is in a function that has such a twin, in a branch that takes the release of CUDA apart, or in a
-    condition that asks whose GPU there is.
-    """
-    asks_maker = _OTHER_MAKER.search(script.text) is not None
+    """Whether a place is in a function that has such a twin, or in a branch that takes the release of CUDA apart."""
     for ancestor in script.walked.ancestors(node):
-        if asks_maker and isinstance(ancestor, cst.BooleanOperation) and _OTHER_MAKER.search(script.tree.source(ancestor)):
-            return True
         if isinstance(ancestor, cst.FunctionDef) and _has_twin(script, ancestor.name.value):
             return True
         if isinstance(ancestor, cst.If) and _asks_release(script) and _is_about_release(script, ancestor):
@@ -99,9 +93,11 @@ def named_for_npu(script: Script) -> frozenset[str]:
 
 def asks_for_npu(script: Script, node: cst.CSTNode) -> bool:
     """Whether a place is in a choice that asks for the NPU, in any of its branches, in a file that switches names over, or
-    in one that a file for the NPU stands beside, or where CUDA's own compiler, release or maker is asked for.
+    in one that a file for the NPU stands beside, or where a question is about CUDA's compiler, its release or a GPU.
     """
-    return builds_kernels(script) or chooses_npu(script, node) or _is_own_for_cuda(script, node)
+    if builds_kernels(script) or asks_about_gpu(script, node):
+        return True
+    return chooses_npu(script, node) or _is_own_for_cuda(script, node)
 
 
 def chooses_npu(script: Script, node: cst.CSTNode) -> bool:
