@@ -65,7 +65,8 @@ def test_the_first_digit_of_an_id_tells_the_topic():
     for part in parts:
         topic = part.check.__module__.split(".")[2]
         of_pytorch = "run_findings" if part.id.startswith("NPT9") else "pytorch"
-        wanted = of_pytorch if part.id.startswith("NPT") else TOPICS[part.id[3]] or topic
+        of_frameworks = {"NPT": of_pytorch, "NPM": "mindspore"}
+        wanted = of_frameworks.get(part.id[:3]) or TOPICS[part.id[3]] or topic
         assert topic == wanted, f"{part.id} stands in {topic}"
 
 
