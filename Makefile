@@ -1,5 +1,5 @@
 # make demo    convert the six examples, train them on the simulated device, say where the report is
-# make test    all checks (about 24 minutes on two quiet cores, 28 with PyTorch); LEGS="core torch" or make test-tf2: those of a front end (tests/legs.toml)
+# make test    all checks (about 26 minutes on two quiet cores, 30 with PyTorch); LEGS="core torch" or make test-tf2: those of a front end (tests/legs.toml)
 # make test-times where the processor time of make test goes, by kind and folder of tests
 # make quick   lint, and the tests that belong to the files that differ from main (a minute for one rule or kernel)
 # make regen   everything that is generated: the API table and its pages, docs/generated, the picture of the packages
