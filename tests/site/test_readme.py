@@ -23,6 +23,7 @@ COMMAND = re.compile(r"`((?:tf2npu|python) [^`\n]+)`|^((?:tf2npu|python) [^\n]+)
 RECORDED = "--profile . --option enable_dump=true --option dump_path=dumps --option dump_step=0 --option fusion=off"
 
 EXAMPLE = "out/lenet_estimator/train.py"
+LENET = "examples_mindspore/lenet/train.py"
 REPORT = "out/tf2npu-report/report.json"
 
 
@@ -48,6 +49,7 @@ IN_ORDER = (
     Typed("tf2npu predict train.py --soc 910A,910B2 --report out/time", r"predicted for Ascend910A.*Where the time goes"),
     Typed("tf2npu profile PROF_*", r"Where the time goes"),
     Typed("tf2npu profile --compare", r"TransData", words="tf2npu profile --compare PROF_* PROF_*", is_in_readme=False),
+    Typed("tf2npu run --frontend mindspore train.py", r"Test accuracy: ", words=f"tf2npu run --frontend mindspore {LENET}"),
     Typed("tf2npu scan src", r"1 file: 1 would be converted"),
     Typed("tf2npu convert src --diff", r"\+.*npu_bridge"),
     Typed("tf2npu convert src --in-place", r"`tf2npu undo src` puts the files back"),
@@ -84,7 +86,8 @@ def test_the_commands_work_in_the_order_of_readme(tmp_path: Path):
     assert script is not None
     for place in ("train.py", "src/train.py"):
         (tmp_path / place).write_text(script[1], encoding="utf-8")
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for examples in ("examples", "examples_mindspore"):
+        shutil.copytree(ROOT / examples, tmp_path / examples)
     for typed in IN_ORDER:
         done = _type(typed.words or typed.told, tmp_path)
         assert done.returncode == typed.code, f"{typed.told}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
