@@ -145,3 +145,9 @@ def test_a_function_of_python_values_can_be_a_class():
         return len(values)
 
     assert length()((1, 2)) == 2
+
+
+def test_flags_of_a_cell_say_its_type():
+    net = ops.add_flags(Network(lambda x: x * 2), fp16=True)
+    assert net(floats(1)).dtype is mindspore.float16
+    assert ops.core(len) is len

@@ -156,7 +156,7 @@ InplaceSub = primitive("InplaceSub", lambda x, v, indices: tf.tensor_scatter_nd_
 
 
 def _histogram(x: Any, limits: Any, nbins: int, dtype: str) -> Any:
-    """How many numbers lie in each of equal parts of a range; those outside are of the parts at the ends."""
+    """The number of elements in each of equal parts of a range; those outside are of the parts at the ends."""
     x, limits = (tf.cast(one, tf.float32) if one.dtype == tf.float16 else one for one in (x, limits))
     return tf.histogram_fixed_width(x, limits, nbins, tf.int32)
 
