@@ -196,7 +196,7 @@ def test_blocks_of_images_become_a_batch_and_come_back(mode):
 def test_images_are_compared_and_cut():
     image = RANDOM.rand(1, 3, 16, 16).astype(np.float32)
     assert nn.SSIM()(Tensor(image), Tensor(image)).asnumpy() == pytest.approx([1], abs=1e-4)
-    np.testing.assert_allclose(nn.PSNR()(Tensor(image), Tensor(image + np.float32(0.1))).asnumpy(), [[20]], atol=1e-3)
+    np.testing.assert_allclose(nn.PSNR()(Tensor(image), Tensor(image + np.float32(0.1))).asnumpy(), [20], atol=1e-3)
     np.testing.assert_array_equal(nn.CentralCrop(0.5)(Tensor(image)).asnumpy(), image[..., 4:12, 4:12])
     dy, dx = nn.ImageGradients()(Tensor(image))
     np.testing.assert_allclose(dy.asnumpy()[:, :, :-1], np.diff(image, axis=2), atol=1e-6)

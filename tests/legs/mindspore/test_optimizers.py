@@ -86,7 +86,7 @@ def test_first_steps_follow_the_formulas(make, expected):
     [
         (lambda: nn.Momentum([], 0.1, 0.9), ValueError, "got no parameters"),
         (lambda: nn.Momentum([3], 0.1, 0.9), TypeError, "takes parameters"),
-        (lambda: nn.Momentum([parameter("a"), parameter("a")], 0.1, 0.9), ValueError, "two parameters have the name 'a'"),
+        (lambda: nn.Momentum([parameter("a")] * 2, 0.1, 0.9), ValueError, "the parameter 'a' is given twice"),
         (lambda: nn.Momentum([parameter("a")], -0.1, 0.9), ValueError, "learning_rate=-0.1"),
         (lambda: nn.Momentum([parameter("a")], Tensor(np.ones((2, 2))), 0.9), ValueError, "one axis"),
         (lambda: nn.Momentum([parameter("a")], "fast", 0.9), TypeError, "learning_rate='fast'"),

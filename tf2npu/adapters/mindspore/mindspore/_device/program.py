@@ -40,7 +40,10 @@ _programs: dict[Any, Program] = {}
 
 
 def run_traced(key: Any, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
-    """The result of a function of tensors.  key: tells it from all others; shapes, types and parameters are added to it."""
+    """The result of a function of tensors.  key: tells it from all others; shapes, types and parameters are added to it.
+
+    A parameter that the function gives is itself the result, as in r1.1, with the value that it has when it is read.
+    """
     leaves = flat(arguments)
     whole_key = (key, tuple(map(_of_leaf, leaves)), nesting(arguments))
     program = _programs.get(whole_key)
@@ -65,7 +68,7 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any], leaves: Sequ
             for leaf, is_fed in zip(leaves, fed, strict=False)
         ]
         outputs = function(*rebuilt(arguments, iter(inputs)))
-        results = [tf.identity(one.raw()) if isinstance(one, Tensor) else one for one in flat(outputs)]
+        results = [tf.identity(one.raw()) if isinstance(one, Tensor) and not one.is_parameter else one for one in flat(outputs)]
         fetches = {i: one for i, one in enumerate(results) if isinstance(one, tf.Tensor)}
         holders = [tensor.raw() for tensor, is_fed in zip(inputs, fed, strict=False) if is_fed]
     assert trace.device is not None

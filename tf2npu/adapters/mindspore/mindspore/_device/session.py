@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hccl import _groups as hccl_groups
@@ -18,6 +18,7 @@ from npu_bridge.npu_init import tf
 from tensorflow.python.framework import error_interpolation, errors_impl
 
 from npu_formats.user_frames import calling_line
+from npu_runtime import dtypes
 from npu_runtime.config import chip_of, load_config
 from npu_runtime.device import float_status
 from npu_runtime.device.variable import Variable
@@ -79,11 +80,28 @@ def store(name: str, value: np.ndarray) -> Variable:
     return made
 
 
+class HostVariable(NamedTuple):
+    """A variable that the host computes with.  value: the placeholder that `put` writes to it; read: its value."""
+
+    value: Any
+    put: Any
+    read: Any
+
+
+def device_has(kind: Any) -> bool:
+    """Whether the device stores numbers of a type."""
+    return np.dtype(kind).name in dtypes.ALL
+
+
 class DeviceGraph:
-    """A graph that is built with TensorFlow, and runs on the device."""
+    """A graph that is built with TensorFlow, and runs on the device.
+
+    on_host: parameters of types that the device has not, with what puts their values into the graph and takes them out.
+    """
 
     def __init__(self) -> None:
         self.graph = tf.Graph()
+        self.on_host: dict[Any, HostVariable] = {}
         self._requests: dict[Any, Request] = {}
         self._running: ObservedSession | None = None
 
@@ -100,11 +118,27 @@ class DeviceGraph:
             names = ([one.name for one in part] for part in (fetches, targets, feeds))
             request = self._requests[key] = Request(*map(tuple, names))
         try:
-            return self._session().run(request, values)
+            self._fill_host()
+            found = self._session().run(request, values)
+            self._empty_host()
+            return found
         except DeviceError as error:
             raise self._error(error.code, error.message, error.node) from error.__cause__
         except errors_impl.OpError as error:
             raise self._error(type(error).__name__.removesuffix("Error"), error.message, "") from None
+
+    def _fill_host(self) -> None:
+        """Put the values of parameters that the host has into this graph's session: each graph has a host side of its own."""
+        if self.on_host:
+            targets, feeds = ([getattr(one, part).name for one in self.on_host.values()] for part in ("put", "value"))
+            self._session().run(Request((), tuple(targets), tuple(feeds)), [one.asnumpy() for one in self.on_host])
+
+    def _empty_host(self) -> None:
+        """Take the values of such parameters out, for other graphs and for Python."""
+        if self.on_host:
+            fetches = tuple(one.read.name for one in self.on_host.values())
+            for parameter, value in zip(self.on_host, self._session().run(Request(fetches, (), ()), []), strict=True):
+                parameter.set_data(value)
 
     def _session(self) -> ObservedSession:
         if self._running is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
-from mindspore._device.session import DeviceGraph, store, unique_name
+from mindspore._device.session import DeviceGraph, HostVariable, device_has, store, unique_name
 from mindspore._device.structure import flat
 from npu_bridge.npu_init import tf
 
@@ -139,12 +139,25 @@ def current_trace() -> Trace:
 def variable_of(parameter: Any) -> Any:
     """The resource variable of a parameter in the graph that is being built."""
     known = _open[0].variables
+    if parameter not in known and not device_has(parameter.value().dtype):
+        known[parameter] = _host_variable(parameter)
     if parameter not in known:
         stored = parameter.on_device()
         with tf.control_dependencies(None), tf.name_scope(None):
             first = tf.placeholder(stored.dtype, stored.shape)  # the device has the value: no initializer is ever run
             known[parameter] = tf.Variable(first, name=stored.name, trainable=parameter.requires_grad, use_resource=True)
     return known[parameter]
+
+
+def _host_variable(parameter: Any) -> Any:
+    """A resource variable of a type that the device has not; its value stays with Python between runs."""
+    value, device = parameter.value(), _open[0].device
+    with tf.control_dependencies(None), tf.name_scope(None):
+        first = tf.placeholder(value.dtype, value.shape)
+        variable = tf.Variable(first, name=unique_name(parameter.path), trainable=parameter.requires_grad, use_resource=True)
+        if device is not None:
+            device.on_host[parameter] = HostVariable(first, variable.assign(first, read_value=False), variable.read_value())
+    return variable
 
 
 def local_variable(name: str, value: np.ndarray) -> Any:

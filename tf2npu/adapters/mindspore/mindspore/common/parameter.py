@@ -9,7 +9,7 @@ import numpy as np
 from mindspore._device.precision import cell_type
 from mindspore._device.session import store, unique_name
 from mindspore._device.trace import current_trace, tracing
-from mindspore.common.dtype import Type, np_type
+from mindspore.common.dtype import Type, float32, int32, np_type
 from mindspore.common.tensor import NoValue, Tensor
 from npu_bridge.npu_init import tf
 
@@ -35,7 +35,10 @@ class Parameter(Tensor):
             raise NoValue(f"a Parameter is made in construct ({calling_line()}): make it in __init__, so that its value is kept")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"Parameter(name={name!r}): the name is a text")
-        super().__init__(default_input)
+        if isinstance(default_input, bool):
+            raise ValueError(f"Parameter({default_input}): a tensor or a number is needed, as Tensor({default_input})")
+        kind = int32 if isinstance(default_input, int) else float32 if isinstance(default_input, float) else None
+        super().__init__(default_input, kind)
         self.name, self.requires_grad = name or UNNAMED, requires_grad
         self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
         self._variable: Any = None
@@ -43,8 +46,13 @@ class Parameter(Tensor):
     def on_device(self) -> Any:
         """The variable on the device, made with the value when it is first needed."""
         if self._variable is None:
-            self._variable = store(unique_name(self.name.replace(".", "/")), self._value)
+            self._variable = store(unique_name(self.path), self._value)
         return self._variable
+
+    @property
+    def path(self) -> str:
+        """The name, as TensorFlow writes those of nodes."""
+        return self.name.replace(".", "/")
 
     def stored(self) -> Any:
         """The graph's tensor of the value, in the type of the parameter."""
@@ -135,22 +143,26 @@ class Parameter(Tensor):
         )
 
     def __repr__(self) -> str:
-        if tracing():
-            return f"Parameter (name={self.name})"
-        return f"Parameter (name={self.name}, shape={self.shape}, dtype={self.dtype}, requires_grad={self.requires_grad})"
+        return f"Parameter (name={self.name})"
 
     def __str__(self) -> str:
         return repr(self)
 
 
 class ParameterTuple(tuple):
-    """Parameters in a fixed order."""
+    """Parameters in a fixed order.  Those of one name get _0, _1 and so on behind it, as in r1.1."""
 
     def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
         found = tuple(iterable)
         for one in found:
             if not isinstance(one, Parameter):
                 raise TypeError(f"ParameterTuple takes parameters, not {one!r}")
+        same: dict[str, dict[Parameter, None]] = {}
+        for one in found:
+            same.setdefault(one.name, {})[one] = None
+        for name, ones in same.items():
+            for i, one in enumerate(ones if len(ones) > 1 else ()):
+                one.name = f"{name}_{i}"
         return tuple.__new__(cls, found)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from mindspore.common.dtype import Type, bool_, dtype_of, float32, np_type
+from mindspore.common.tensor_text import written
 from npu_bridge.npu_init import tf
 
 from npu_formats.user_frames import calling_line
@@ -151,7 +152,7 @@ class Tensor:
     def __repr__(self) -> str:
         if self._node is not None:
             return f"Tensor(in a graph, shape={list(self.shape)}, dtype={self.dtype})"
-        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value={self.asnumpy()})"
+        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value={written(self.asnumpy())})"
 
     def __str__(self) -> str:
         return repr(self) if self._node is not None else str(self.asnumpy())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from mindspore._device.operation import apply, raw
 from mindspore._device.program import run_traced
-from mindspore._device.trace import current_trace, tracing
+from mindspore._device.trace import current_trace, local_variable, tracing
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.common.tensor_operators import promoted
@@ -82,10 +83,13 @@ class WritingPrimitive(Primitive):
     """A primitive that writes parameters: the first `n_written` arguments.
 
     `write(variables, nodes, **attrs)` makes the operation on resource variables; the nodes are those of the other arguments.  The
-    result is the first parameter's new value.
+    result is the first parameter's new value, or with `gives_all` a tuple of all new values.  With `takes_tensors` a tensor may
+    stand for a parameter: its new value is in the result alone.
     """
 
     n_written = 1
+    gives_all = False
+    takes_tensors = False
 
     def write(self, variables: list[Any], *nodes: Any, **attrs: Any) -> Any:
         """The operation of TensorFlow's that writes."""
@@ -93,14 +97,31 @@ class WritingPrimitive(Primitive):
 
     def __call__(self, *given: Any) -> Any:
         if not tracing():
-            return run_traced(("write", self.name, repr(self.attrs)), self.__call__, given)
+            return run_traced(("write", self.name, repr(self.attrs)), lambda *ones: WritingPrimitive.__call__(self, *ones), given)
         written, others = given[: self.n_written], given[self.n_written :]
         for one in written:
-            if not isinstance(one, Parameter):
+            if not isinstance(one, Parameter) and not (self.takes_tensors and isinstance(one, Tensor)):
                 raise TypeError(f"{self.name} writes a Parameter, and got {one!r}: make it one in __init__")
-        nodes = raw(tuple(others))
-        current_trace().write(written, lambda *variables: self.write(list(variables), *nodes, **self.attrs))
-        return Tensor(written[0].stored())
+        nodes, copies = raw(tuple(others)), {i: _copy(one) for i, one in enumerate(written) if not isinstance(one, Parameter)}
+
+        def write(*variables: Any) -> Any:
+            stored = iter(variables)
+            with tf.control_dependencies([filled for _, filled in copies.values()]):
+                return self.write(
+                    [copies[i][0] if i in copies else next(stored) for i in range(len(written))], *nodes, **self.attrs
+                )
+
+        op = current_trace().write([one for one in written if isinstance(one, Parameter)], write)
+        with tf.control_dependencies([] if op is None else [op]):
+            found = tuple(Tensor(copies[i][0].read_value() if i in copies else one.stored()) for i, one in enumerate(written))
+        return found if self.gives_all else found[0]
+
+
+def _copy(tensor: Tensor) -> tuple[Any, Any]:
+    """A variable of the graph alone, and the operation that gives it the value of a tensor."""
+    node = tensor.raw()
+    variable = local_variable("written", np.zeros(node.shape.as_list(), node.dtype.as_numpy_dtype))
+    return variable, variable.assign(node, read_value=False)
 
 
 def as_type_of(variable: Any, value: Any) -> Any:
@@ -115,5 +136,12 @@ def prim_attr_register(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def constexpr(fn: Callable[..., Any] | None = None, get_instance: bool = True, name: str | None = None) -> Any:
-    """A function of Python values that is computed while the graph is built, as everything of Python is here."""
-    return fn if fn is not None else lambda function: function
+    """A function of Python values that is computed while the graph is built, as everything of Python is here.
+
+    get_instance: False for a class, whose instances are such functions.
+    """
+
+    def made(function: Callable[..., Any]) -> Any:
+        return function if get_instance else lambda: function
+
+    return made if fn is None else made(fn)

@@ -168,7 +168,7 @@ def _check_names(parameters: Sequence[Parameter], owner: str) -> None:
         if not isinstance(one, Parameter):
             raise TypeError(f"{owner} takes parameters, and got {one!r} among them")
         if one.name in seen:
-            raise ValueError(f"{owner}: two parameters have the name {one.name!r}: name one of them otherwise")
+            raise ValueError(f"{owner}: the parameter {one.name!r} is given twice: give it once")
         seen[one.name] = one
 
 

@@ -174,8 +174,12 @@ Map = HyperMap
 
 
 def core(fn: Any = None, **flags: Any) -> Any:
-    """The function as it is: flags for the graph compiler say nothing here."""
-    return fn if fn is not None else lambda function: function
+    """The function as it is, as flags for the graph compiler say nothing here; a cell notes them: fp16 and fp32 are its type."""
+
+    def flagged(function: Any) -> Any:
+        return function.add_flags(**flags) if hasattr(function, "add_flags") else function
+
+    return flagged if fn is None else flagged(fn)
 
 
 add_flags = core

@@ -87,7 +87,7 @@ def _depthwise(x: Any, kernel: Any, channels: int, stride: Any, padding: Any) ->
 
 
 class DepthwiseConv2dNative(_Window):
-    """The convolution of each channel alone, with a weight (multiplier, channels, height, width)."""
+    """The convolution of each channel alone, with a weight (1, channels, height, width)."""
 
     defaults = (
         ("channel_multiplier", 1), ("kernel_size", 1), ("mode", 3), ("pad_mode", "valid"), ("pad", 0), ("stride", 1),
@@ -96,8 +96,11 @@ class DepthwiseConv2dNative(_Window):
 
     def compute(self, x: Any, weight: Any, **_: Any) -> Any:
         """The node of the convolution."""
-        multiplier, channels, height, width = weight.shape.as_list()
-        kernel = tf.reshape(tf.transpose(weight, (2, 3, 1, 0)), (height, width, 1, channels * multiplier))
+        n_filters, channels, height, width = weight.shape.as_list()
+        for what, number in (("first extent of the weight", n_filters), ("channel_multiplier", self.channel_multiplier)):
+            if number != 1:
+                raise ValueError(f"DepthwiseConv2dNative: the {what} is {number}, and the weight has one filter for each channel")
+        kernel = tf.reshape(tf.transpose(weight, (2, 3, 1, 0)), (height, width, 1, channels))
         if self._dilation == [1] * 4 and self._stride[2] == self._stride[3]:
             return _depthwise(x, kernel, channels, self._stride, self._padding)
         return tf.nn.conv2d(x, kernel, self._stride, self._padding, data_format="NCHW", dilations=self._dilation)

@@ -13,7 +13,7 @@ from npu_bridge.npu_init import tf
 
 
 def _batch_norm(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, **attrs: Any) -> Any:
-    """(numbers, mean, variance, two reserved): with is_training those of the batch, its variance unbiased, else zeros."""
+    """(numbers, mean, variance, two reserved): with is_training those of the batch, its variance unbiased, else those given."""
     images = x if x.shape.rank == 4 else tf.reshape(x, (*x.shape.as_list()[:2], -1, 1))
     scale, bias = tf.cast(scale, tf.float32), tf.cast(bias, tf.float32)
     moving = {} if attrs["is_training"] else {"mean": tf.cast(mean, tf.float32), "variance": tf.cast(variance, tf.float32)}
@@ -21,7 +21,7 @@ def _batch_norm(x: Any, scale: Any, bias: Any, mean: Any, variance: Any, **attrs
         images, scale, bias, epsilon=attrs["epsilon"], data_format="NCHW", is_training=attrs["is_training"], **moving
     )
     if not attrs["is_training"]:
-        of_batch = variance_of_batch = tf.zeros_like(scale)
+        of_batch, variance_of_batch = moving["mean"], moving["variance"]
     return tf.reshape(y, x.shape), of_batch, variance_of_batch, of_batch, variance_of_batch
 
 

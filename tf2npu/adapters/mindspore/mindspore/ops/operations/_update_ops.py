@@ -15,10 +15,17 @@ def _number(variable: Any, value: Any) -> Any:
     return tf.reshape(tf.cast(node, variable.dtype), ())
 
 
+_OF_TENSORS = ("Adam", "ApplyCenteredRMSProp", "ApplyFtrl", "ApplyRMSProp")
+
+
 def _update(name: str, n_written: int, write: Callable[..., Any], **defaults: Any) -> type[Primitive]:
-    """A primitive that writes its first arguments.  write: of the list of variables, the other arguments and the attributes."""
+    """A primitive that writes its first arguments.  write: of the list of variables, the other arguments and the attributes.
+
+    r1.1 gives all that was written but for ApplyMomentum, and asks only some of the operators for parameters.
+    """
     members = {
         "defaults": (*defaults.items(),), "n_written": n_written, "__module__": "mindspore.ops",
+        "gives_all": n_written > 1 and name != "ApplyMomentum", "takes_tensors": name in _OF_TENSORS,
         "write": lambda self, variables, *nodes, **attrs: write(variables, *nodes, **attrs),
     }  # fmt: skip
     return type(name, (WritingPrimitive,), members)
@@ -68,6 +75,7 @@ class SGD(WritingPrimitive):
 
     defaults = (("dampening", 0.0), ("weight_decay", 0.0), ("nesterov", False))
     n_written = 3
+    takes_tensors = True
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)

@@ -87,7 +87,7 @@ BitwiseAnd, BitwiseOr, BitwiseXor = (
     binary_primitive("BitwiseXor", tf.bitwise.bitwise_xor),
 )  # fmt: skip
 ApproximateEqual = primitive(
-    "ApproximateEqual", lambda x, y, tolerance: tf.less(tf.abs(tf.subtract(x, y)), tolerance), tolerance=1e-05
+    "ApproximateEqual", lambda x, y, tolerance: tf.less_equal(tf.abs(tf.subtract(x, y)), tolerance), tolerance=1e-05
 )
 EqualCount = primitive("EqualCount", lambda x, y: tf.reshape(tf.reduce_sum(tf.cast(tf.equal(x, y), x.dtype)), (1,)))
 
@@ -153,10 +153,15 @@ def _rows(indices: Any) -> list[list[int]]:
 
 InplaceAdd = primitive("InplaceAdd", lambda x, v, indices: tf.tensor_scatter_nd_add(x, _rows(indices), v), indices=())
 InplaceSub = primitive("InplaceSub", lambda x, v, indices: tf.tensor_scatter_nd_sub(x, _rows(indices), v), indices=())
-HistogramFixedWidth = primitive(
-    "HistogramFixedWidth", lambda x, limits, nbins, dtype: tf.histogram_fixed_width(x, limits, nbins, tf.int32), nbins=1,
-    dtype="int32",
-)  # fmt: skip
+
+
+def _histogram(x: Any, limits: Any, nbins: int, dtype: str) -> Any:
+    """The number of elements in each of equal parts of a range; those outside are of the parts at the ends."""
+    x, limits = (tf.cast(one, tf.float32) if one.dtype == tf.float16 else one for one in (x, limits))
+    return tf.histogram_fixed_width(x, limits, nbins, tf.int32)
+
+
+HistogramFixedWidth = primitive("HistogramFixedWidth", _histogram, nbins=1, dtype="int32")
 LinSpace = primitive("LinSpace", lambda start, stop, num: tf.cast(tf.linspace(start, stop, num), tf.float32))
 
 

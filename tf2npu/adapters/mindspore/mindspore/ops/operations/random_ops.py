@@ -34,8 +34,23 @@ UniformReal = _random("UniformReal", lambda shape, seed: tf.random_uniform(shape
 UniformInt = _random(
     "UniformInt", lambda shape, low, high, seed: tf.random_uniform(shape, low, high, dtype=tf.int32, seed=seed)
 )  # fmt: skip
-Gamma = _random("Gamma", lambda shape, alpha, beta, seed: tf.random_gamma(shape, alpha, beta, seed=seed))
-Poisson = _random("Poisson", lambda shape, mean, seed: tf.random_poisson(mean, shape, dtype=tf.int32, seed=seed))
+
+
+def _gamma(shape: Any, alpha: Any, beta: Any, seed: Any) -> Any:
+    """Numbers of the gamma distribution, one for each element of the shape, of alpha and of beta together."""
+    alpha, beta = (tf.convert_to_tensor(one) for one in (alpha, beta))
+    whole = tf.broadcast_static_shape(tf.TensorShape(shape), tf.broadcast_static_shape(alpha.shape, beta.shape))
+    return tf.random_gamma((), tf.broadcast_to(alpha, whole), beta, seed=seed)
+
+
+def _poisson(shape: Any, mean: Any, seed: Any) -> Any:
+    """Numbers of events, one for each element of the shape and of the mean together."""
+    mean = tf.convert_to_tensor(mean)
+    whole = tf.broadcast_static_shape(tf.TensorShape(shape), mean.shape)
+    return tf.random_poisson(tf.broadcast_to(mean, whole), (), dtype=tf.int32, seed=seed)
+
+
+Gamma, Poisson = _random("Gamma", _gamma), _random("Poisson", _poisson)
 
 
 def _categories(weights: Any, number: int, seed: Any) -> Any:
