@@ -78,3 +78,9 @@ def selection_options(command):
     for option in reversed(options):
         command = option(command)
     return command
+
+
+frontend_option = click.option(
+    "--frontend", type=click.Choice(["auto", "mindspore"]), default="auto", show_default=True,
+    help="mindspore for a program of MindSpore r1.0 or r1.1, which runs as it is.",
+)  # fmt: skip

@@ -5,32 +5,11 @@ from __future__ import annotations
 import mindspore
 import numpy as np
 import pytest
-from mindspore import Parameter, Tensor, context, nn, ops
+from mindspore import Parameter, Tensor, nn, ops
+
+from tests.legs.mindspore.function_cells import Network, floats
 
 RANDOM = np.random.RandomState(5)
-
-
-@pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
-def mode(request):
-    before = context.get_context("mode")
-    context.set_context(mode=request.param)
-    yield request.param
-    context.set_context(mode=before)
-
-
-class Network(nn.Cell):
-    """A function as a cell."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def construct(self, *given):
-        return self.function(*given)
-
-
-def floats(*values):
-    return Tensor(np.array(values, np.float32))
 
 
 def test_boxes_are_encoded_and_decoded_as_on_the_pages():

@@ -5,31 +5,9 @@ from __future__ import annotations
 import mindspore
 import numpy as np
 import pytest
-from mindspore import Parameter, Tensor, context, nn, ops
+from mindspore import Parameter, Tensor, ops
 
-
-@pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
-def mode(request):
-    before = context.get_context("mode")
-    context.set_context(mode=request.param)
-    yield request.param
-    context.set_context(mode=before)
-
-
-class Network(nn.Cell):
-    """A function as a cell."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def construct(self, *given):
-        return self.function(*given)
-
-
-def floats(*values):
-    return Tensor(np.array(values, np.float32))
-
+from tests.legs.mindspore.function_cells import Network, floats
 
 NUMBERS = {
     "Adam": ((0.9, 0.99, 0.1, 0.9, 0.99, 1e-8), True),

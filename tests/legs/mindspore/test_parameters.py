@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mindspore import Parameter, ParameterTuple, Tensor, context, nn, ops
+from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 from mindspore import float32 as single
-
-
-@pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
-def mode(request):
-    before = context.get_context("mode")
-    context.set_context(mode=request.param)
-    yield request.param
-    context.set_context(mode=before)
 
 
 class Scaled(nn.Cell):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.options import output_options
+from tf2npu.cli.options import frontend_option, output_options
 from tf2npu.cli.parameter_types import DeviceCounts
 from tf2npu.cli.script_arguments import ScriptCommand
 
@@ -25,10 +25,7 @@ from tf2npu.cli.script_arguments import ScriptCommand
         "tf2npu predict --soc Ascend910B1 --batch 32 64 --report step train.py",
     ),
 )
-@click.option(
-    "--frontend", type=click.Choice(["auto", "mindspore"]), default="auto", show_default=True,
-    help="mindspore for a program of MindSpore r1.0 or r1.1, which runs as it is.",
-)  # fmt: skip
+@frontend_option
 @click.option("--soc", default="Ascend910A", show_default=True, metavar="NAME[,NAME]", help="Chips to predict for.")
 @click.option("--steps", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Steps of training to run.")
 @click.option(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.options import PATH
+from tf2npu.cli.options import PATH, frontend_option
 from tf2npu.cli.parameter_types import addresses
 from tf2npu.cli.script_arguments import RunCommand
 
@@ -48,10 +48,7 @@ from tf2npu.cli.script_arguments import RunCommand
 @click.option("--soc", metavar="NAME", help="Chip to simulate.")
 @click.option("--option", "pairs", multiple=True, metavar="KEY=VALUE", help="Session option; may be repeated.")
 @click.option("--all-sessions", is_flag=True, help="Run every session on the device, also without NpuOptimizer.")
-@click.option(
-    "--frontend", type=click.Choice(["auto", "mindspore"]), default="auto", show_default=True,
-    help="mindspore for a program of MindSpore r1.0 or r1.1, which runs as it is.",
-)  # fmt: skip
+@frontend_option
 @click.option("--strict", is_flag=True, help="Refuse what the real package refuses, and runs without the device.")
 @click.option(
     "--report", "report_folder", type=PATH, metavar="DIR",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = RECORDED = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
+__all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 
 RECORDED = tuple(__all__)
 """Names that are accepted and change nothing here."""

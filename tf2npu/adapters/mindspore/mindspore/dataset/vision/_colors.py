@@ -53,14 +53,19 @@ def channel_values(who: str, mean, std) -> tuple[np.ndarray, np.ndarray]:
     return values[0], values[1]
 
 
+def padded_kind(dtype) -> np.dtype:
+    """The type of what NormalizePad gives."""
+    if dtype not in ("float32", "float16"):
+        raise ValueError(f'NormalizePad: dtype is {dtype!r}; give "float32" or "float16"')
+    return np.dtype(dtype)
+
+
 class NormalizePad(Normalize):
     """`Normalize`, and one more channel of zeros."""
 
     def __init__(self, mean, std, dtype="float32"):
         super().__init__(mean, std)
-        if dtype not in ("float32", "float16"):
-            raise ValueError(f'NormalizePad: dtype is {dtype!r}; give "float32" or "float16"')
-        self.kind = np.dtype(dtype)
+        self.kind = padded_kind(dtype)
 
     def apply(self, image):
         return np.pad(super().apply(image), ((0, 0), (0, 0), (0, 1))).astype(self.kind)

@@ -11,7 +11,7 @@ from ...common.dtype import np_type
 from ..core.operation import Operation, number_in
 from ..core.refusal import refused_class
 from . import _crops, _pillow_colors
-from ._colors import around, channel_values
+from ._colors import around, channel_values, padded_kind
 from ._pillow import resampled
 from ._pillow_colors import grey
 from ._resize import known_interpolation, shorter_side, two_sides
@@ -145,9 +145,7 @@ class NormalizePad(Normalize):
 
     def __init__(self, mean, std, dtype="float32"):
         super().__init__(mean, std)
-        if dtype not in ("float32", "float16"):
-            raise ValueError(f'NormalizePad: dtype is {dtype!r}; give "float32" or "float16"')
-        self.kind = np.dtype(dtype)
+        self.kind = padded_kind(dtype)
 
     def apply(self, image):
         return np.pad(super().apply(image), ((0, 1), (0, 0), (0, 0))).astype(self.kind)
