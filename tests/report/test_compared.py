@@ -23,7 +23,7 @@ from tf2npu.report.model.baseline import read as read_baseline
 from tf2npu.report.model.baseline import write as write_baseline
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 
 SCHEMA = json.loads((Path(report.__file__).parent / "compare.schema.json").read_text())
 HEAD = "import tensorflow as tf\n"

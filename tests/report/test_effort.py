@@ -15,8 +15,9 @@ from tf2npu.findings import Finding, Level, Span, Status, Verdict
 from tf2npu.report.formats import as_json
 from tf2npu.report.model.report import ApiRow, FileReport, Report
 from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.costs import CLASSES, TABLE, cost_of, costs
 from tf2npu.report.work.decisions import decisions
-from tf2npu.report.work.effort import CLASSES, SHARES, TABLE, cost_of, costs, effort, minutes_of, shown_hours
+from tf2npu.report.work.effort import SHARES, effort, minutes_of, shown_hours
 from tf2npu.report.work.verdict import verdict
 from tf2npu.rules import rule_parts
 

@@ -29,7 +29,7 @@ from tf2npu.report.formats.as_text import place
 from tf2npu.report.formats.localized import localized
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.report.work.overview import outlook
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -12,7 +13,7 @@ from typing import Any
 from tf2npu.findings import EntryScript, Status
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import FileReport, Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.scanner.notebooks.path import is_notebook
 
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with the original")
@@ -81,13 +82,10 @@ def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def scripts_reaching(found: list[Entry]) -> dict[str, int]:
+def scripts_reaching(report: Report) -> Counter[str]:
     """The number of scripts that need each file, tests and launchers apart."""
-    counts: dict[str, int] = {}
-    for entry in found:
-        for path in entry.needs if is_ordinary(entry.script) else ():
-            counts[path] = counts.get(path, 0) + 1
-    return counts
+    files = {file.path: file for file in report.files}
+    return Counter(path for script in report.entries if is_ordinary(script) for path in reached(files, script.path))
 
 
 def _open(file: FileReport) -> int:
