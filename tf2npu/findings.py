@@ -62,7 +62,8 @@ class EntryScript:
 
     starts: what says so: "named" by the settings, its __main__ "guard", an installed "command", a "package", "loading" it, or
     the name of a "test"; a "notebook", or a shell "launcher", whose `runs` are the scripts that it starts, and which is typed in
-    `folder`.  trains: whether it trains, directly or through the project.
+    `folder`.  trains: whether it trains, directly or through the project.  arguments: words that its command line has to have,
+    with names in capitals for values.
     """
 
     path: str
@@ -70,6 +71,7 @@ class EntryScript:
     trains: bool = False
     runs: tuple[str, ...] = ()
     folder: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def work_left(report: Report) -> tuple[int, int]:
 
 
 def work_left_in_words(found: Comparison) -> str:
-    """What is left, beside that of the earlier report."""
+    """The work that is left, beside that of the earlier report."""
     after, before = work_left(found.after), work_left(found.before)
     return f"Work left: {_counted(*after)}; before: {_counted(*before)}."
 

@@ -153,7 +153,9 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
     if is_notebook(script.path):
         line = f"jupyter nbconvert --to notebook --execute {_quoted(script.path)}"
         return [Command("Run all cells", line), Command("Run it on an NPU host", f"{HOST_EXPORTS} && {line}")]
-    words = start_of(replace(script, path=report.paths.name or script.path))
+    start = start_of(replace(script, path=report.paths.name or script.path))
+    arguments = "".join(f" {shlex.quote(word)}" for word in script.arguments)
+    words = f"{start}{arguments}"
     devices = "--devices 2 " if report.mode != "none" else ""
     folder = _quoted(report.paths.report or "tf2npu-report")
     found = [
@@ -161,9 +163,9 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
         Command("Run it, and put the run into this report", f"tf2npu run {devices}--report {folder} {words}"),
         Command("Run it on an NPU host", f"{HOST_EXPORTS} && python {words}"),
     ]
-    if report.paths.source and not words.startswith("-m "):
+    if report.paths.source and not start.startswith("-m "):
         original = _quoted(posixpath.join(report.paths.source, script.path))
-        compare = f"tf2npu check --migrated {words} --report {folder} {original}"
+        compare = f"tf2npu check --migrated {start} --report {folder} {original}{arguments}"
         found.insert(2, Command("Compare it with the original", compare))
     return found
 

@@ -22,7 +22,7 @@ _CORRELATION = (
     "For 19 projects that people moved to the NPU, the minutes of the table and the lines that people changed have a rank "
     "correlation of 0.01 (95 %: -0.51 to 0.50)."
 )
-"""How well the table orders projects; measured in docs/report_effort.md."""
+"""The rank correlation of the table; docs/report_effort.md has how it was measured."""
 
 
 def section(view: View) -> Section:
