@@ -35,8 +35,8 @@ _SEEN = {
 }
 """Networks whose training has the op in its graph, on the NPU and without mix_compile_mode.
 
-Source: the ModelZoo-TensorFlow repository, where their record says FuncStatus and PrecisionStatus OK; the published list has all of
-these ops but those of sparse tensors as supported without a remark.
+Source: the ModelZoo-TensorFlow repository, where their record says FuncStatus and PrecisionStatus OK; the published list has
+all of these ops but those of sparse tensors as supported without a remark.
 """
 _MASKED = (
     "keep = {tf}.reshape({mask}, {tf}.concat([{tf}.shape({mask}), {tf}.ones_like({tf}.shape({x})[{tf}.rank({mask}):])], 0))"
@@ -83,8 +83,8 @@ def data_dependent_shape(call: Call) -> None:
         return
     if name in _SEEN:
         call.info(
-            f"The shape of the result depends on the data, which costs time in each step. Networks of the vendor's model zoo train "
-            f"with this op on the NPU ({_SEEN[name]}). For speed write {_INSTEAD[name]}; or move it into the input pipeline.",
+            f"The shape of the result depends on the data, which costs time in each step. Networks of the vendor's model zoo "
+            f"train with this op on the NPU ({_SEEN[name]}). For speed write {_INSTEAD[name]}; or move it into the input pipeline.",
             _code(call, name),
         )
     elif looks_like_input(call.script):
