@@ -84,7 +84,8 @@ def data_dependent_shape(call: Call) -> None:
     if name in _SEEN:
         call.info(
             f"The shape of the result depends on the data, which costs time in each step. Networks of the vendor's model zoo "
-            f"train with this op on the NPU ({_SEEN[name]}). For speed write {_INSTEAD[name]}; or move it into the input pipeline.",
+            f"train with this op on the NPU ({_SEEN[name]}). For speed write {_INSTEAD[name]}; or move it into the input "
+            "pipeline.",
             _code(call, name),
         )
     elif looks_like_input(call.script):
