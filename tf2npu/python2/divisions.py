@@ -23,7 +23,7 @@ _REAL_CALLS = frozenset(
     )
 )  # fmt: skip
 """Calls whose results are floating-point whatever they are given, by the names that people write."""
-_REAL_TYPES = frozenset(("float", "np.float32", "np.float64", "tf.float32", "numpy.float32", "'float32'"))
+_REAL_TYPES = frozenset(("float", "np.float", "np.float32", "np.float64", "tf.float32", "numpy.float32", "'float32'"))
 _CASTS = frozenset(("tf.cast", "math_ops.cast", "np.asarray", "np.array"))
 _SAME_AS_ARGUMENT = frozenset(
     ("tf.reduce_sum", "tf.reduce_mean", "tf.reshape", "tf.squeeze", "tf.expand_dims", "tf.abs", "tf.square", "np.sum", "np.abs")
@@ -220,6 +220,7 @@ def _kind(node: ast.expr, names: _Names) -> str:
         return _kind_of_call(node, names)
     if isinstance(node, ast.Subscript):
         is_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        is_shape = is_shape or (isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith(".as_list"))
         return WHOLE if is_shape and not isinstance(node.slice, ast.Slice) else UNKNOWN
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("args", "FLAGS"):
         return _kind_of_name(f"FLAGS.{node.attr}", names)
@@ -270,6 +271,9 @@ def _kind_of_name(name: str, names: _Names) -> str:
     if len(first) != 1 or UNKNOWN in first:
         return UNKNOWN
     (kind,) = first
+    is_nothing = all(isinstance(b, ast.Constant) and b.value == 0 for b in bound if b not in changes)
+    if is_nothing and changed == {REAL} and all(isinstance(b.op, (ast.Add, ast.Sub)) for b in changes):
+        return REAL  # as long as nothing was added it is 0, whatever it is divided by
     if kind == REAL:
         return REAL if all(isinstance(b.op, _SAME_KIND) for b in changes) else UNKNOWN
     return UNKNOWN if UNKNOWN in changed or REAL in changed else kind

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-_RANGES = frozenset(("range", "xrange"))
+_RANGES = frozenset(("range", "xrange", "trange"))
 _SHAPED = {
     "tf.reshape": 1, "np.reshape": 1, "tf.zeros": 0, "tf.ones": 0, "np.zeros": 0, "np.ones": 0, "np.empty": 0,
 }  # fmt: skip
@@ -69,7 +69,9 @@ def _is_count(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return ast.unparse(node.func) == "len"
     if isinstance(node, ast.Subscript):
-        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        is_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        is_list = isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith(".as_list")
+        return is_shape or is_list or (not isinstance(node.slice, ast.Slice) and _is_count(node.value))
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, (ast.Add, ast.Mult)) and _is_count(node.left) and _is_count(node.right)
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
