@@ -19,7 +19,10 @@ from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.model.rule_facts import RuleFacts
 from tf2npu.rules import all_rules
 
-SOURCE = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\nz = tf.dynamic_partition(a, p, 2)\ni = tf.image.non_max_suppression(boxes, scores, 5)\n"
+SOURCE = (
+    "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\nz = tf.dynamic_partition(a, p, 2)\n"
+    "i = tf.image.non_max_suppression(boxes, scores, 5)\n"
+)
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
 

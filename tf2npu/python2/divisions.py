@@ -122,8 +122,8 @@ def _bind_attributes(tree: ast.Module, module: _Names) -> None:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
             module.bound.setdefault(f".{node.target.attr}", []).append(node)
         if isinstance(node, ast.ClassDef):
-            for name in (t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)):
-                _bind_name(f".{name}", UNKNOWN, module)
+            for own in (t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)):
+                _bind_name(f".{own}", UNKNOWN, module)
 
 
 def _flags(tree: ast.Module) -> Iterator[tuple[str, str]]:
