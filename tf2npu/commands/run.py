@@ -19,7 +19,8 @@ def run(
     """`tf2npu run`; returns the script's exit code."""
     if module is None and not words:
         raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
-    settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
+    is_there = module is not None or Path(words[0]).exists()  # what is not there is told of below, and leaves no folder behind
+    settings = {**_profiling(profile_folder if is_there else None), **dict(_key_and_value(pair) for pair in pairs)}
     if options.get("soc") is not None:
         options["soc"] = _chip(options["soc"])
     from tf2npu.launch import pytorch
