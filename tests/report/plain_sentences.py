@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.report.message_templates import FINDINGS, _template
+from tests.report.message_templates import FINDINGS, written_in
 
 MOST_WORDS = 30
 NOT_YET = Path(__file__).parents[1] / "fixtures" / "plain_english" / "not_yet.txt"
@@ -62,7 +62,7 @@ def _pronouns(tokens: list[str]) -> Iterator[str]:
         before, after = tokens[:at], tokens[at + 1 :]
         word = token.lower()
         stands_alone = {
-            "it": not any(map(_is_noun, before)),
+            "it": not any(_is_noun(one) or _is_after_article(before, n) for n, one in enumerate(before)),
             "this": not _is_named(after, also=_BARE),
             "that": not (_is_named(after, also=_BARE) or _is_relative(before) or _is_of(before, after) or _opens_a_clause(after)),
             "these": not _is_named(after, also=_PLURAL),
@@ -81,9 +81,12 @@ def _is_relative(before: list[str]) -> bool:
     """Whether a "that" stands behind what it refers to, or behind "so"."""
     if not before or before[-1].lower() == "so":
         return bool(before)
-    return _is_noun(before[-1]) or (
-        _is_verb(before[-1]) and bool(before[:-1]) and before[-2].lower() in {"a", "the", "of", "one"}
-    )
+    return _is_noun(before[-1]) or _is_after_article(before, len(before) - 1)
+
+
+def _is_after_article(tokens: list[str], at: int) -> bool:
+    """Whether a word that may be a verb is a noun, since an article or a word like one stands in front of it."""
+    return at > 0 and _is_verb(tokens[at]) and tokens[at - 1].lower() in {"a", "an", "the", "of", "one", "added", "no", "each"}
 
 
 def _is_of(before: list[str], after: list[str]) -> bool:
@@ -115,16 +118,6 @@ def messages() -> dict[str, str]:
                 for text in written_in(node.args[0]):
                     found.setdefault(text, f"{path.name}:{node.lineno}")
     return found
-
-
-def written_in(node: ast.expr) -> list[str]:
-    """The texts that an argument may be; nothing for one that is made elsewhere."""
-    if isinstance(node, ast.IfExp):
-        return [*written_in(node.body), *written_in(node.orelse)]
-    if isinstance(node, ast.BinOp):
-        return [first + second for first in written_in(node.left) or ["{}"] for second in written_in(node.right) or ["{}"]]
-    text = _template(node)
-    return [] if text is None else [text]
 
 
 def not_yet() -> set[str]:

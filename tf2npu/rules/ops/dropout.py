@@ -194,6 +194,6 @@ def dropout_layer_reference(site: Site) -> None:
 def _patch_layers(site: Site) -> None:
     site.need_module("npu_bridge.estimator.npu", "npu_convert_dropout")
     site.info(
-        "The layer stays as it is: an import that was added, npu_convert_dropout, lets it use the NPU's faster dropout. "
-        "Nothing is left to do."
+        "The layer stays as it is: the added import, npu_convert_dropout, gives it the NPU's faster dropout. Nothing is left "
+        "to do."
     )

@@ -77,8 +77,8 @@ def eager_execution(call: Call) -> None:
         )
     else:
         call.unsupported(
-            "Eager ops run on the host CPU, not on the NPU. Remove the call, and compute in a graph: by an Estimator, by "
-            "tf.keras without eager execution, or in a tf.Session.",
+            "Eager ops run on the host CPU, not on the NPU. Remove the call, and compute in a graph: by an Estimator, tf.keras "
+            "without eager execution, or tf.Session.",
             _session_code(call),
         )
 

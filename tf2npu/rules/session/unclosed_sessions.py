@@ -82,7 +82,7 @@ def _close(call: Call, assign: cst.Assign, why: str) -> None:
     """Close a session where it is certain when that may be; else say what to write."""
     if close_at_exit(call, assign):
         return call.fixed(
-            "A line was added that closes the session when the program ends, also after an exception. Nothing is left to do."
+            "The added line closes the session when the program ends, also after an exception. Nothing is left to do."
         )
     method = close_with_object(call, assign)
     return call.fixed(f"The session is closed by {method}, which the class has.") if method else call.info(why)
