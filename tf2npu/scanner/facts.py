@@ -19,6 +19,7 @@ from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFa
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.python2.constructs import is_refused_python2
+from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
@@ -60,6 +61,7 @@ class FileFacts:
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
+    arguments: tuple[str, ...] | None = None  # words that its command line has to have; None where it declares no argument
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -192,7 +194,7 @@ class _Gatherer:
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
-            uses=frozenset(self.uses(nodes, has_stars)),
+            arguments=required_arguments(self.text, nodes), uses=frozenset(self.uses(nodes, has_stars)),
         )  # fmt: skip
 
     def found_by_frameworks(
