@@ -69,7 +69,7 @@ def test_an_id_stands_for_rule_part_and_sentence_and_nothing_else():
     [
         ("tf.x (6, 9, ...), tf.y (1): test it.", "tf.x (8), tf.y (2, 3): test it.", "NPU970"),
         ("It is used in line 5, 8.", "It is used in line 9.", "NPU912"),
-        ("Do it. This is one of 2 such places in the file; the others: 4.", "Do it.", "NPU912"),
+        ("Do it. The file has 2 such places; the others: 4.", "Do it.", "NPU912"),
     ],
 )
 def test_lines_in_a_sentence_do_not_make_another_decision(one, other, rule):

@@ -56,7 +56,8 @@ def finite_check(call: Call) -> None:
         )
     else:
         call.info(
-            "In saturation mode an overflow on the NPU is the largest number, not infinity or NaN: this test does not see it."
+            "The test runs as it is, but misses overflows on an NPU in saturation mode, where they give the largest number, not "
+            "infinity or NaN. For gradients use NPULossScaleOptimizer."
         )
 
 
