@@ -10,6 +10,7 @@ import msgspec
 
 from npu_formats.documents.check_record import Failure
 from npu_formats.documents.training_steps import Steps, TrainingStep
+from npu_formats.documents.written_steps import as_json
 from tf2npu.accuracy_check.step_comparison import (
     OF_CPU,
     OF_DEVICE,
@@ -17,7 +18,6 @@ from tf2npu.accuracy_check.step_comparison import (
     Comparison,
     Difference,
     Tolerances,
-    as_json,
     compared,
 )
 
