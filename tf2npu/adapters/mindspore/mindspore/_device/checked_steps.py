@@ -98,7 +98,7 @@ def _tests() -> list[tuple[Any, bool]]:
     found, context = [], tf.get_default_graph()._get_control_flow_context()
     while context is not None:
         if hasattr(context, "branch") and context.outer_context is None:  # a test within a branch is no value of the graph
-            found.append((context.pred, bool(context.branch)))
+            found.append((context.pred.op.inputs[0], bool(context.branch)))  # what TensorFlow copies, which can be fetched
         context = context.outer_context
     return found
 
