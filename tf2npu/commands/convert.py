@@ -40,7 +40,7 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     _check_where_to_write(src, out, in_place, writes)
     smoke, smoke_seconds = options.pop("smoke", None), options.pop("smoke_seconds", 0)
     if smoke is not None and (not writes or src == STDIN):
-        raise RefusedRequest("--smoke runs what a conversion has written: it does not go with --diff, --dry-run, --check or SRC -")
+        raise RefusedRequest("--smoke runs what was written: it does not go with --diff, --dry-run, --check or SRC -")
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
     report_folder, language, opens, volume = (options.pop(name) for name in ("report_folder", "language", "opens", "volume"))

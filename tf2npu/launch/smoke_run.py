@@ -41,7 +41,9 @@ _LAST_BYTES = 6_000
 """Bytes of the end of a script's output that are looked at, and shown where it fails."""
 _END = int(getattr(signal, "SIGRTMIN", signal.SIGTERM))
 """The signal that ends the script in order, see npu_runtime.observers.prediction.exit_script."""
-_NAMES_A_PLACE = re.compile(r"(?i)(dir|path|file|folder|data|out|log|model|save|ckpt|checkpoint|root|train|test|valid|vocab|corpus)")
+_NAMES_A_PLACE = re.compile(
+    r"(?i)(dir|path|file|folder|data|out|log|model|save|ckpt|checkpoint|root|train|test|valid|vocab|corpus)"
+)
 _REQUIRED = (
     re.compile(r"the following arguments are required: (.+)"),
     re.compile(r"[Ff]lag --?([\w-]+)(?:=None)? must (?:have a value|be specified)|Flag (--[\w-]+) must have a value"),
@@ -196,6 +198,8 @@ def _end_of(log: Path, folder: Path) -> str:
 
 def _add(result: SmokeResult, asked: dict[str, str], added: list[str]) -> bool:
     """Add what a script missed; False where that is nothing new."""
+    if _NO_MODULE.search(result.last_words):
+        return False
     for name in required_arguments(result.last_words):
         if name not in added and _NAMES_A_PLACE.search(name):
             added += [name, f"smoke/{name.lstrip('-')}"] if name.startswith("-") else [f"smoke/{name}"]
@@ -228,9 +232,7 @@ def _complete(result: SmokeResult) -> None:
     known = {"wanted": 0, "steps": 0}
     told = {key: value for key, value in {**known, **state}.items() if key != "missing"}
     told["made"] = [*told.get("made", ()), *_made_arguments(result.arguments)]
-    told.update(
-        needs=result.needs, is_cut=result.is_cut, seconds=round(result.seconds), date=datetime.date.today().isoformat()
-    )
+    told.update(needs=result.needs, is_cut=result.is_cut, seconds=round(result.seconds), date=datetime.date.today().isoformat())
     result.state = {**told, "missing": state.get("missing", [])}
     if result.made is not None:
         result.made["run"].update(script=result.script, smoke=told)
@@ -248,7 +250,9 @@ def _needs(result: SmokeResult) -> list[str]:
     arguments = required_arguments(result.last_words)
     if arguments:
         return [f"the argument {name}" for name in arguments]
-    paths = [path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words]
+    paths = [
+        path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
+    ]
     return [f"the file {path}" for path in dict.fromkeys(paths[-3:])]
 
 

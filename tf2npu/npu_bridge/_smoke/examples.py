@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from npu_bridge._smoke.graph_nodes import Nodes, Output
+from npu_bridge._smoke.graph_nodes import Nodes
 from npu_bridge._smoke.images import encoded_image
 from tensorflow.core.example import example_pb2, feature_pb2
 from tensorflow.python.framework import dtypes

@@ -23,7 +23,19 @@ _FORMS: Mapping[str, str] = {
 }  # fmt: skip
 """The form in which an operation reads a file."""
 _IMAGES = frozenset(("DecodeJpeg", "DecodePng", "DecodeImage", "DecodeBmp", "DecodeGif", "DecodeAndCropJpeg"))
-_NO_READERS = ("Save", "Restore", "Merge", "Assert", "Print", "Parse", "LookupTable", "Sharded", "ScalarSum", "Histogram", "Image")
+_NO_READERS = (
+    "Save",
+    "Restore",
+    "Merge",
+    "Assert",
+    "Print",
+    "Parse",
+    "LookupTable",
+    "Sharded",
+    "ScalarSum",
+    "Histogram",
+    "Image",
+)
 """Beginnings of operations whose texts are no files that are read."""
 
 

@@ -37,6 +37,7 @@ class MadeFiles:
         self.made: dict[str, str] = {}
         self.missing: dict[str, Missing] = {}
         self._of_records: dict[str, str] = {}
+        self._folders: set[str] = set()
         self._lock = RLock()
 
     def ask(self, path: str, how: str) -> None:
@@ -73,6 +74,25 @@ class MadeFiles:
             place = self.make(matching(pattern, number), forms)
         return None if place is None else self.places.written(pattern)
 
+    def make_at_once(self, path: str) -> str | None:
+        """Make what the script is about to read, where its name or its reader tells the form.  Returns: where it is.
+
+        What only the script knows, such as a pickle, is no file of a script's own that it can do without: it gets its error.
+        """
+        asked = self.missing.get(path)
+        if asked is None:
+            return None
+        if asked.how == "glob":
+            return self.make_matching(path, ())
+        if asked.how == "list":
+            self._make_folder(path)
+            self.fill(self.places.read(path))
+            return self.places.read(path)
+        place = self.make(path, [asked.how] if asked.how in MAKERS else [])
+        if place is not None:
+            self.missing.pop(path, None)
+        return place
+
     def make_asked(self, asked: Missing) -> None:
         """Make what an earlier attempt asked for in vain."""
         path, how = asked.path, asked.how
@@ -84,11 +104,20 @@ class MadeFiles:
             self.make(path, [how] if how in MAKERS else ["text"])
 
     def _make_folder(self, path: str) -> None:
+        """Make an empty folder, which is filled when it is listed."""
         place = self.places.written(path)
         Path(place).mkdir(parents=True, exist_ok=True)
         self.made[self.places.shown(place)] = "a folder"
+        self._folders.add(os.path.realpath(place))
+
+    def fill(self, path: str) -> bool:
+        """Fill a made-up folder that is listed; False for any other."""
+        if os.path.realpath(path) not in self._folders:
+            return False
+        self._folders.discard(os.path.realpath(path))
         for number in range(_IN_FOLDER):
             self.make(os.path.join(path, f"{number:05d}.jpg"), ["image"])
+        return True
 
 
 def matching(pattern: str, number: int) -> str:

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,11 @@ _WRITES = frozenset("wax+")
 _LIBRARY_FORMS = {"numpy": "array", "PIL": "image", "imageio": "image", "cv2": "image", "skimage": "image", "soundfile": "sound",
                   "wave": "sound", "librosa": "sound", "json": "json"}  # fmt: skip
 """Forms of files by the library that opens them."""
+_READERS = frozenset((
+    *_LIBRARY_FORMS, "npu_bridge", "os", "posixpath", "genericpath", "ntpath", "pathlib", "glob", "io", "codecs", "gzip", "csv", "zipfile",
+    "shutil", "tensorflow", "scipy", "pandas", "h5py", "keras", "joblib", "fileinput", "tarfile", "pickle", "yaml", "contextlib",
+))  # fmt: skip
+"""Libraries that ask for a file because the script does; others look for their own settings."""
 _files: list[MadeFiles] = []
 
 
@@ -68,28 +74,40 @@ def _written(path: Any) -> Any:
     return path if place == text else place
 
 
-def _note(path: Any, how: str) -> None:
-    """Note a path that is missing, where the script itself asked for it, by itself or through a library."""
+def _note(path: Any, how: str) -> bool:
+    """Note a path that is missing, where the script itself asked for it, by itself or through a library that reads data.
+
+    Returns: whether that is so.
+    """
     if not _is_path(path):
-        return
+        return False
     text, library = _text(path), ""
-    frame = sys._getframe(2)
-    for _ in range(30):
-        if frame is None:
-            return
-        file = frame.f_code.co_filename
-        if file.startswith(_files[0].places.root + os.sep):
-            break
-        library = library or _LIBRARY_FORMS.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], "")
-        frame = frame.f_back  # type: ignore[assignment]
-    else:
-        return
-    if _files[0].places.is_missing(text) or how == "glob":
-        _files[0].ask(text, library or how)
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not frame.f_code.co_filename.startswith(_files[0].places.root + os.sep):
+        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if name not in _READERS:
+            return False
+        library = library or _LIBRARY_FORMS.get(name, "")
+        frame = frame.f_back
+    if frame is None or (how != "glob" and not _files[0].places.is_missing(text)):
+        return False
+    _files[0].ask(text, library or how)
+    return True
 
 
 def _install_python() -> None:
-    real_open, real_stat, real_listdir, real_scandir = builtins.open, os.stat, os.listdir, os.scandir
+    _install_open()
+    _install_questions()
+    _replace(os, _written, 1, "mkdir", "truncate")
+    _replace(os, _written, 2, "rename", "replace", "link", "symlink")
+    for name in ("remove", "unlink", "rmdir", "chmod", "utime"):
+        _leave_users(os, name)
+    _leave_users(shutil, "rmtree")
+    _install_glob()
+
+
+def _install_open() -> None:
+    real_open = builtins.open
 
     def opened(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> Any:
         if not _is_path(file):
@@ -99,8 +117,17 @@ def _install_python() -> None:
         try:
             return real_open(_read(file), mode, *arguments, **named)
         except (FileNotFoundError, NotADirectoryError):
-            _note(file, "open")
-            raise
+            made = _files[0].make_at_once(_text(file)) if _note(file, "open") else None
+            if made is None:
+                raise
+        return real_open(made, mode, *arguments, **named)
+
+    builtins.open = io.open = opened  # type: ignore[assignment]
+
+
+def _install_questions() -> None:
+    """The functions that ask whether a file is there and what is in a folder."""
+    real_stat, real_listdir, real_scandir = os.stat, os.listdir, os.scandir
 
     def stat(path: Any, *arguments: Any, **named: Any) -> Any:
         if _is_in_folder(named):
@@ -114,22 +141,19 @@ def _install_python() -> None:
     def listing(real: Callable[..., Any]) -> Callable[..., Any]:
         def listed(path: Any = ".", *arguments: Any, **named: Any) -> Any:
             try:
+                if _is_path(path) and real is real_listdir and not real(_read(path)):
+                    _files[0].fill(_text(_read(path)))
                 return real(_read(path), *arguments, **named)
             except (FileNotFoundError, NotADirectoryError):
-                _note(path, "list")
-                raise
+                made = _files[0].make_at_once(_text(path)) if _note(path, "list") else None
+                if made is None:
+                    raise
+            return real(made, *arguments, **named)
 
         return listed
 
-    builtins.open = io.open = opened  # type: ignore[assignment]
     os.stat = stat
     os.listdir, os.scandir = listing(real_listdir), listing(real_scandir)
-    _replace(os, _written, 1, "mkdir", "truncate")
-    _replace(os, _written, 2, "rename", "replace", "link", "symlink")
-    for name in ("remove", "unlink", "rmdir", "chmod", "utime"):
-        _leave_users(os, name)
-    _leave_users(shutil, "rmtree")
-    _install_glob()
 
 
 def _install_glob() -> None:
@@ -142,8 +166,8 @@ def _install_glob() -> None:
                 elsewhere = _files[0].places
                 moved = elsewhere.written(_text(pathname))
                 found = list(_real(moved, *arguments, **named)) if moved != _text(pathname) else []
-                if not found:
-                    _note(pathname, "glob")
+                if not found and _note(pathname, "glob") and (made := _files[0].make_at_once(_text(pathname))):
+                    found = list(_real(made, *arguments, **named))
             return found if _real.__name__ == "glob" else iter(found)
 
         setattr(glob, name, matched)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tf2npu.report.languages.language import counted
@@ -20,18 +20,37 @@ def is_seen(run: Mapping[str, Any]) -> bool:
     return bool(smoke["steps"] > 0)
 
 
+def seen_to_train(runs: Sequence[Mapping[str, Any]]) -> str:
+    """The sentence of the verdict on all smoke runs of a report; "" where there is none."""
+    found = [run for run in runs if run.get("smoke")]
+    shown = [run for run in found if is_seen(run)]
+    if len(found) == 1:
+        return seen(found[0]) if shown else not_seen(found[0])
+    if not shown:
+        return f"None of {counted(len(found), 'script')} was seen to train." if found else ""
+    return f"{len(shown)} of {counted(len(found), 'script')} were seen to train. {seen(shown[0])}"
+
+
 def seen(run: Mapping[str, Any]) -> str:
     """The sentence on a script that was seen to train."""
-    smoke = run["smoke"]
-    loss = f", loss {smoke['first_loss']} to {smoke['last_loss']}" if smoke.get("first_loss") else ""
-    data = " on made-up data" if smoke.get("made") else ""
-    return f"Seen to train: {run['script']} made {counted(smoke['steps'], 'step')}{data} on {smoke['date']}{loss}."
+    smoke, script = run["smoke"], run["script"]
+    steps, date, first, last = (
+        counted(smoke["steps"], "step"),
+        smoke.get("date", ""),
+        smoke.get("first_loss"),
+        smoke.get("last_loss"),
+    )
+    data = "made-up data" if smoke.get("made") else "its own data"
+    if first:
+        return f"Seen to train: {script} made {steps} on {data}, loss {first} to {last}, on {date}."
+    return f"Seen to train: {script} made {steps} on {data} on {date}."
 
 
 def not_seen(run: Mapping[str, Any]) -> str:
     """The sentence on a script that was not seen to train, and why."""
-    smoke = run["smoke"]
-    return f"Not seen to train: {run['script']} {reason(smoke, run['exit_code'], bool(run.get('changed_files')))}."
+    needs = run["smoke"].get("needs", ())
+    said = f"Not seen to train: {run['script']} {reason(run['smoke'], run['exit_code'], bool(run.get('changed_files')))}."
+    return f"{said} It needs {needs[0]}." if needs else said
 
 
 def reason(smoke: Mapping[str, Any], code: int, has_changed: bool = False) -> str:
@@ -40,7 +59,7 @@ def reason(smoke: Mapping[str, Any], code: int, has_changed: bool = False) -> st
     if has_changed:
         return "has changed since its smoke run"
     if smoke.get("is_cut"):
-        return f"had made {made} when its {smoke['seconds']} seconds were over"
+        return f"had made {made} when its time of {smoke['seconds']} s was over"
     if smoke.get("failure"):
         return f"passed over an error before all steps were made: {smoke['failure']}"
     if code:
