@@ -35,6 +35,8 @@ SECONDS = 120
 """Default time of a script, with all attempts: some steps of a usual network take less than a minute."""
 MOST_ATTEMPTS = 10
 """Attempts of a script: each adds what the one before missed."""
+_MOST_NEEDS = 3
+"""Files that are named of those that a script misses: those that it asked for last, one of which has stopped it."""
 _GRACE = 10.0
 """Seconds for which a script may go on behind its time, to leave in order."""
 _LAST_BYTES = 6_000
@@ -44,6 +46,7 @@ _END = int(getattr(signal, "SIGRTMIN", signal.SIGTERM))
 _NAMES_A_PLACE = re.compile(
     r"(?i)(dir|path|file|folder|data|out|log|model|save|ckpt|checkpoint|root|train|test|valid|vocab|corpus)"
 )
+"""Names of arguments that take a file or a folder."""
 _REQUIRED = (
     re.compile(r"the following arguments are required: (.+)"),
     re.compile(r"[Ff]lag --?([\w-]+)(?:=None)? must (?:have a value|be specified)|Flag (--[\w-]+) must have a value"),
@@ -253,7 +256,7 @@ def _needs(result: SmokeResult) -> list[str]:
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
-    return [f"the file {path}" for path in dict.fromkeys(paths[-3:])]
+    return [f"the file {path}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
 
 
 def pristine_folder(folder: Path) -> Path:

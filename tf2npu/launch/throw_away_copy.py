@@ -26,9 +26,7 @@ def copy_project(root: Path, place: Path) -> None:
             for entry in os.scandir(folder):
                 n_entries += 1
                 if n_entries > MOST_ENTRIES:
-                    raise RefusedRequest(
-                        f"{root} holds more than {MOST_ENTRIES} files: a smoke run copies it, so name a smaller project"
-                    )
+                    raise RefusedRequest(f"{root}: more than {MOST_ENTRIES} files, too many to copy for a smoke run")
                 if not entry.is_dir(follow_symlinks=False):
                     _copy(entry, inner / entry.name)
     except OSError as error:

@@ -135,14 +135,8 @@ def run_document() -> dict[str, Any]:
     left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}
     ranks, log, kept = rank_report.ranks(), run_log(), recording()
     told = {} if kept is None else {**evidence(log), "timeline": kept.document()}
-    return {
-        **log.document(),
-        "options_without_effect": ignored,
-        **left,
-        **({"ranks": ranks} if ranks else {}),
-        **told,
-        **_smoke.told(),
-    }
+    own = {"options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {})}
+    return {**log.document(), **own, **told, **_smoke.told()}
 
 
 def _still_open() -> list[str]:

@@ -29,7 +29,7 @@ _LIBRARY_FORMS = {"numpy": "array", "PIL": "image", "imageio": "image", "cv2": "
                   "wave": "sound", "librosa": "sound", "json": "json"}  # fmt: skip
 """Forms of files by the library that opens them."""
 _READERS = frozenset((
-    *_LIBRARY_FORMS, "npu_bridge", "os", "posixpath", "genericpath", "ntpath", "pathlib", "glob", "io", "codecs", "gzip", "csv", "zipfile",
+    *_LIBRARY_FORMS, "npu_bridge", "os", "posixpath", "genericpath", "pathlib", "glob", "io", "codecs", "gzip", "csv", "zipfile",
     "shutil", "tensorflow", "scipy", "pandas", "h5py", "keras", "joblib", "fileinput", "tarfile", "pickle", "yaml", "contextlib",
 ))  # fmt: skip
 """Libraries that ask for a file because the script does; others look for their own settings."""

@@ -83,7 +83,7 @@ class WatchedRun:
         likely = [one for one in found if one[0] in roots] or [one for one in found if _LOSS.search(one[0])]
         if not likely:
             return "", ""
-        _, curve, _ = max(likely, key=lambda one: one[2])
+        _, curve, _ = max(likely, key=lambda one: (one[2], len(one[1].points)))
         return f"{curve.first:.5g}", f"{curve.last:.5g}"
 
     def _watch_threads(self) -> None:

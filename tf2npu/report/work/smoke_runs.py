@@ -34,12 +34,8 @@ def seen_to_train(runs: Sequence[Mapping[str, Any]]) -> str:
 def seen(run: Mapping[str, Any]) -> str:
     """The sentence on a script that was seen to train."""
     smoke, script = run["smoke"], run["script"]
-    steps, date, first, last = (
-        counted(smoke["steps"], "step"),
-        smoke.get("date", ""),
-        smoke.get("first_loss"),
-        smoke.get("last_loss"),
-    )
+    steps, date = counted(smoke["steps"], "step"), smoke.get("date", "")
+    first, last = smoke.get("first_loss"), smoke.get("last_loss")
     data = "made-up data" if smoke.get("made") else "its own data"
     if first:
         return f"Seen to train: {script} made {steps} on {data}, loss {first} to {last}, on {date}."
