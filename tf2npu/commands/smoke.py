@@ -14,7 +14,7 @@ from npu_formats.files.state_folder import remove_tree_state
 from npu_formats.files.temporary import temporary_folder
 from tf2npu.config import ConfigError, load_config
 from tf2npu.launch.smoke_run import SmokeProject, SmokeResult, pristine_folder, smoke_run
-from tf2npu.launch.subprocess import orderly_end, refuse_pytorch
+from tf2npu.launch.subprocess import is_for_pytorch, orderly_end, refuse_pytorch
 from tf2npu.launch.temporary_conversion import adapter_of_script, project_root
 from tf2npu.launch.throw_away_copy import copy_project
 from tf2npu.project.conversion import convert_project
@@ -124,12 +124,13 @@ def of_report(report: Report, out: Path, steps: int, seconds: int, config: Any) 
 
     if reason := why_not_run():
         raise RefusedRequest(f"--smoke: {reason}")
+    root = Path(os.path.realpath(out if out.is_dir() else out.parent))
     scripts = [one.path for one in report.entries if is_ordinary(one) and one.trains and not is_notebook(one.path)]
+    scripts = [script for script in scripts if not is_for_pytorch(root / script)]
     if not scripts:
         click.echo("tf2npu convert: --smoke runs nothing: the report calls no script an entry that trains", err=True)
         return
     click.echo(f"tf2npu convert: --smoke executes code of the project: {', '.join(map(visible, scripts))}", err=True)
-    root = Path(os.path.realpath(out if out.is_dir() else out.parent))
     with orderly_end(), temporary_folder() as folder:
         project = SmokeProject(pristine_folder(folder), folder)
         copy_project(root, project.pristine)

@@ -111,8 +111,9 @@ def smoke_run(
 
 
 def _may_be_elsewhere(result: SmokeResult) -> bool:
-    """Whether a script failed over a file that it may find from its own folder."""
-    return result.code != 0 and bool(result.state.get("missing") or "No such file" in result.last_words)
+    """Whether a script failed over a file or a module that it may find from its own folder."""
+    words = result.last_words
+    return result.code != 0 and bool(result.state.get("missing") or "No such file" in words or _NO_MODULE.search(words))
 
 
 @dataclass
@@ -203,10 +204,11 @@ def _add(result: SmokeResult, asked: dict[str, str], added: list[str]) -> bool:
     """Add what a script missed; False where that is nothing new."""
     if _NO_MODULE.search(result.last_words):
         return False
-    for name in required_arguments(result.last_words):
-        if name not in added and _NAMES_A_PLACE.search(name):
-            added += [name, f"smoke/{name.lstrip('-')}"] if name.startswith("-") else [f"smoke/{name}"]
-            return True
+    arguments = [name for name in required_arguments(result.last_words) if name not in added]
+    if values := [(name, value) for name in arguments if (value := _value_of(name, result.last_words))]:
+        for name, value in values:
+            added += [name, value] if name.startswith("-") else [value]
+        return True
     missing = [(path, how) for path, how in result.state.get("missing", ()) if path not in asked]
     named = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
     strong = [one for one in missing if one[1] != "exists"]
@@ -215,6 +217,15 @@ def _add(result: SmokeResult, asked: dict[str, str], added: list[str]) -> bool:
             asked[found[-1][0]] = found[-1][1]
             return True
     return False
+
+
+def _value_of(name: str, text: str) -> str:
+    """A made-up value of an argument: one of its choices, which is to train, or a place; "" where nothing tells."""
+    choices = re.search(re.escape(name) + r" (?:[A-Z_]+ )?\{([\w,.\s-]+)\}", text)
+    if choices:
+        found = [choice.strip() for choice in choices[1].split(",")]
+        return next((choice for choice in found if choice.lower().startswith("train")), found[0])
+    return f"smoke/{name.lstrip('-')}" if _NAMES_A_PLACE.search(name) else ""
 
 
 def required_arguments(text: str) -> list[str]:
