@@ -15,11 +15,11 @@ import site
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol
 
 from npu_formats.documents.smoke_request import SmokeRequest
 from npu_formats.environment import TF2NPU_SMOKE
@@ -52,16 +52,61 @@ _REQUIRED = (
     re.compile(r"[Ff]lag --?([\w-]+)(?:=None)? must (?:have a value|be specified)|Flag (--[\w-]+) must have a value"),
     re.compile(r"argument (--?[\w-]+(?:/--[\w-]+)*) is required"),
 )
+_ABOUT_FILES = re.compile(
+    r"(?i)no such file|not exist|n't exist|not found|can't find|cannot find|missing|NotFound|NotADirectory|IOError"
+)
+"""Words of a script that ends because a file is not there."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+
+
+class Process(Protocol):
+    """The process of a script, and all that it has started."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code as subprocess has it.  Raises: subprocess.TimeoutExpired."""
+
+    def end(self) -> None:
+        """Let the script end in order."""
+
+    def kill(self) -> None:
+        """End it now, with all that it has started."""
+
+
+class _Process:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.wait = process.wait
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError):
+            self._process.send_signal(_END)
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+Start = Callable[[Sequence[str], Mapping[str, str], Path, BinaryIO], Process]
+"""start(command, environment, folder, log) begins a process that prints into the log."""
+
+
+def start_process(command: Sequence[str], environment: Mapping[str, str], folder: Path, log: BinaryIO) -> Process:
+    """A new process of Python, in a session of its own."""
+    return _Process(
+        subprocess.Popen(
+            command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class SmokeProject:
-    """pristine: a copy of the project, as it was converted.  folder: for its runs.  environment: variables of the scripts."""
+    """pristine: a copy of the project, as it was converted.  folder: for its runs.  start: begins their processes."""
 
     pristine: Path
     folder: Path
-    environment: Mapping[str, str] = field(default_factory=dict)
+    start: Start = start_process
 
 
 @dataclass
@@ -100,6 +145,8 @@ def smoke_run(
         shutil.rmtree(attempt.folder, ignore_errors=True)
         if result.is_cut or (result.code == 0 and result.state.get("steps")) or left <= 0:
             break
+        if result.code == 0 and not result.state.get("missing"):
+            break
         if not _add(result, asked, added):
             folder = os.path.dirname(script)
             if cwd != "." or not folder or not _may_be_elsewhere(result):
@@ -136,10 +183,7 @@ class _Attempt:
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), *own]
         log = self.folder / "output.txt"
         with log.open("wb") as stream:
-            process = subprocess.Popen(
-                command, env=self._environment(request), cwd=root / self.cwd, stdin=subprocess.DEVNULL, stdout=stream,
-                stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
+            process = self.project.start(command, self._environment(request), root / self.cwd, stream)
             code, is_cut = _wait(process, max(1.0, seconds))
         state = _json(self.folder / "smoke.json")
         return SmokeResult(
@@ -152,30 +196,23 @@ class _Attempt:
             TF2NPU_SMOKE: request.as_json(), "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"),
             "PYTHONUSERBASE": site.getuserbase(), "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
-        return {**os.environ, **self.project.environment, **own}
+        return {**os.environ, **own}
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> tuple[int, bool]:
+def _wait(process: Process, seconds: float) -> tuple[int, bool]:
     """The exit code, as a shell has it, and whether the time was over before."""
     try:
         return exit_code_of(process.wait(seconds)), False
     except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError):
-            process.send_signal(_END)
+        process.end()
     except BaseException:
-        _kill(process)
+        process.kill()
         raise
     try:
         return exit_code_of(process.wait(_GRACE)), True
     except subprocess.TimeoutExpired:
-        return exit_code_of(_kill(process)), True
-
-
-def _kill(process: subprocess.Popen[bytes]) -> int:
-    """End a script and all that it has started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    return process.wait()
+        process.kill()
+        return exit_code_of(process.wait()), True
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -209,6 +246,8 @@ def _add(result: SmokeResult, asked: dict[str, str], added: list[str]) -> bool:
         for name, value in values:
             added += [name, value] if name.startswith("-") else [value]
         return True
+    if not _ABOUT_FILES.search(result.last_words):
+        return False
     missing = [(path, how) for path, how in result.state.get("missing", ()) if path not in asked]
     named = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
     strong = [one for one in missing if one[1] != "exists"]

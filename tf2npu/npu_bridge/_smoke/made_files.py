@@ -100,8 +100,10 @@ class MadeFiles:
             self.make_matching(path, ())
         elif how == "list" or (how == "exists" and not os.path.splitext(path)[1]):
             self._make_folder(path)
-        else:
-            self.make(path, [how] if how in MAKERS else ["text"])
+        elif how in MAKERS or form_of(path, ()):
+            self.make(path, [how] if how in MAKERS else [])
+        elif not os.path.splitext(path)[1]:
+            self.make(path, ["text"])
 
     def _make_folder(self, path: str) -> None:
         """Make an empty folder, which is filled when it is listed."""
