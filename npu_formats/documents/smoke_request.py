@@ -9,6 +9,11 @@ from typing import Any
 
 from npu_formats.environment import TF2NPU_SMOKE
 
+ATTEMPT = "{attempt}/"
+"""Beginning of a path below the folder of an attempt, as processes tell it each other: every attempt has its own."""
+PROJECT = f"{ATTEMPT}project/"
+"""The same of one in the project's copy."""
+
 
 @dataclass(frozen=True)
 class SmokeRequest:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+
 from tests.fork_server import COMMAND, Forked
 from tf2npu.launch.smoke_run import SmokeProject, SmokeResult, pristine_folder, smoke_run
 
@@ -23,17 +24,13 @@ def forked(command: Sequence[str], environment: Mapping[str, str], folder: Path,
 
 @pytest.fixture
 def smoke(tmp_path, monkeypatch):
-    """smoke(text, *words, steps=5, seconds=300, files={}): the result of a script train.py, beside which the files stand."""
+    """smoke(text, *words, steps=5, seconds=300): the result of a script train.py."""
     monkeypatch.setitem(os.environ, "TF_CPP_MIN_LOG_LEVEL", "3")
 
-    def run(
-        text: str, *words: str, steps: int = 5, seconds: float = 300.0, files: Mapping[str, str] | None = None
-    ) -> SmokeResult:
+    def run(text: str, *words: str, steps: int = 5, seconds: float = 300.0) -> SmokeResult:
         project = SmokeProject(pristine_folder(tmp_path / "smoke"), tmp_path / "smoke", forked)
-        for name, content in {"train.py": text, **(files or {})}.items():
-            place = project.pristine / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(content)
+        project.pristine.mkdir(exist_ok=True)
+        (project.pristine / "train.py").write_text(text)
         return smoke_run(project, "train.py", words, (), steps, seconds)
 
     return run

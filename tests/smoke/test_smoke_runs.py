@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 from tf2npu.report.work.smoke_runs import is_seen, not_seen, seen
 
@@ -59,16 +60,9 @@ def test_records_are_made_by_the_parse_function(smoke):
     result = smoke(_HEAD + textwrap.dedent(pipeline) + _MODEL + "while True:\n    session.run(step)\n")
     assert _is_seen(result), result.last_words
     made = {one["path"]: one["content"] for one in result.state["made"]}
-    assert made == {
-        "/data/of/nobody/train-0.tfrecord": "160 examples of 4 features", "records/train-1.tfrecord": "160 examples of 4 features",
-    }  # fmt: skip
-    assert not os_path_exists("/data/of/nobody")
-
-
-def os_path_exists(path: str) -> bool:
-    import os
-
-    return os.path.exists(path)
+    told = "160 examples of 4 features"
+    assert made == {"/data/of/nobody/train-0.tfrecord": told, "records/train-1.tfrecord": told}
+    assert not Path("/data/of/nobody").exists()
 
 
 def test_pictures_in_records_are_encoded_as_they_are_decoded(smoke):
@@ -159,13 +153,9 @@ def test_updates_that_change_nothing_are_no_training(smoke):
 
 
 def test_updates_on_the_host_are_no_training_on_the_device(smoke):
-    text = (
-        _HEAD
-        + _PLACEHOLDER
-        + _MODEL.replace("config=npu_config_proto()", "")
-        + f"for i in range(9):\n    session.run(step, {_FED})\n"
-    )
-    result = smoke(text.replace("from npu_bridge.npu_init import *", "import npu_bridge"))
+    model = _MODEL.replace("config=npu_config_proto()", "")
+    text = _HEAD.replace("from npu_bridge.npu_init import *", "import npu_bridge") + _PLACEHOLDER + model
+    result = smoke(text + f"for i in range(9):\n    session.run(step, {_FED})\n")
     assert not _is_seen(result) and not result.state["steps"]
 
 
@@ -177,10 +167,15 @@ def test_a_script_that_fails_at_its_third_step_is_not_seen_to_train(smoke):
 
 
 def test_a_failing_step_that_the_script_passes_over_is_not_forgiven(smoke):
-    wrong = "{x: np.ones([4, 2 if i == 2 else 3], np.float32)}"
-    model = _PLACEHOLDER.replace("[None, 3]", "None") + _MODEL.replace("tf.matmul(x, w)", "tf.matmul(tf.reshape(x, [-1, 3]), w)")
-    turns = f"for i in range(3):\n    try:\n        session.run(step, {wrong})\n    except tf.errors.InvalidArgumentError:\n        pass\n"
-    result = smoke(_HEAD + model + turns)
+    model = _MODEL.replace("tf.matmul(x, w)", "tf.matmul(tf.reshape(x, [-1, 3]), w)")
+    turns = """
+for i in range(3):
+    try:
+        session.run(step, {x: np.ones([4, 2 if i == 2 else 3], np.float32)})
+    except tf.errors.InvalidArgumentError:
+        pass
+"""
+    result = smoke(_HEAD + _PLACEHOLDER.replace("[None, 3]", "None") + model + turns)
     assert result.code == 0 and result.state["steps"] == 2 and not _is_seen(result)
     assert "passed over an error" in not_seen(result.made["run"])
 

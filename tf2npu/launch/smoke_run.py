@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from npu_formats.documents.smoke_request import SmokeRequest
+from npu_formats.documents.smoke_request import PROJECT, SmokeRequest
 from npu_formats.environment import TF2NPU_SMOKE
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
 from npu_formats.files.directory import Directory
@@ -35,6 +35,9 @@ SECONDS = 120
 """Default time of a script, with all attempts: some steps of a usual network take less than a minute."""
 MOST_ATTEMPTS = 10
 """Attempts of a script: each adds what the one before missed."""
+_PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+_NOWHERE = "http://127.0.0.1:9"
+"""A proxy that nobody is, so that what would download ends at once and not when its patience does."""
 _MOST_NEEDS = 3
 """Files that are named of those that a script misses: those that it asked for last, one of which has stopped it."""
 _GRACE = 10.0
@@ -54,6 +57,7 @@ _REQUIRED = (
 )
 _ABOUT_FILES = re.compile(
     r"(?i)no such file|not exist|n't exist|not found|can't find|cannot find|missing|NotFound|NotADirectory|IOError"
+    r"|os\.path|exists\("
 )
 """Words of a script that ends because a file is not there."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
@@ -194,7 +198,8 @@ class _Attempt:
         """The variables of the script: its home and its temporary files are in the throw-away folder, too."""
         own = {
             TF2NPU_SMOKE: request.as_json(), "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"),
-            "PYTHONUSERBASE": site.getuserbase(), "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONUSERBASE": site.getuserbase(), "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "localhost",
+            **dict.fromkeys(_PROXIES, _NOWHERE),
         }  # fmt: skip
         return {**os.environ, **own}
 
@@ -306,7 +311,7 @@ def _needs(result: SmokeResult) -> list[str]:
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
-    return [f"the file {path}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+    return [f"the file {path.removeprefix(PROJECT)}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
 
 
 def pristine_folder(folder: Path) -> Path:

@@ -7,6 +7,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from npu_formats.documents.smoke_request import ATTEMPT
+
 _LIBRARIES = tuple(
     {os.path.realpath(path) for path in (*sysconfig.get_paths().values(), sys.prefix, sys.base_prefix) if path}
 )  # fmt: skip
@@ -62,6 +64,14 @@ class Places:
         if not looks_like_path(path) or ("://" not in path and self.is_left_alone(path)):
             return False
         return not os.path.lexists(self.read(path))
+
+    def told(self, path: str) -> str:
+        """A path as another attempt can read it."""
+        return ATTEMPT + path.removeprefix(self._above + os.sep) if path.startswith(self._above + os.sep) else path
+
+    def taken(self, path: str) -> str:
+        """A path that another attempt told."""
+        return os.path.join(self._above, path.removeprefix(ATTEMPT)) if path.startswith(ATTEMPT) else path
 
     def shown(self, path: str) -> str:
         """A path as a report names it: from the project's folder."""

@@ -42,7 +42,7 @@ class WatchedRun:
         virtual_files.install(self._files)
         known_datasets.install(self._files)
         for path, how in self.request.asked:
-            self._files.make_asked(Missing(path, how))
+            self._files.make_asked(Missing(self._files.places.taken(path), how))
         self._files.missing.clear()
         gradient_roots.install()
         self._watch_threads()
@@ -71,7 +71,7 @@ class WatchedRun:
 
     def write(self) -> None:
         """Write what is known by now, for the process that waits for this one."""
-        missing = [[one.path, one.how] for one in self._files.missing.values()]
+        missing = [[self._files.places.told(one.path), one.how] for one in self._files.missing.values()]
         out = Path(self.request.out)
         put_text(out.parent, out.name, json.dumps({**self.document(), "missing": missing}, sort_keys=True))
 
