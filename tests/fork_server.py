@@ -76,11 +76,13 @@ def _command(
 class Forked:
     """A program in a fork that goes on beside this process, as subprocess.Popen has it.  log: a file that it prints into."""
 
-    def __init__(self, program: dict[str, Any], environment: Mapping[str, str], log: BinaryIO) -> None:
+    def __init__(
+        self, program: dict[str, Any], environment: Mapping[str, str], log: BinaryIO, folder: Path | None = None
+    ) -> None:  # fmt: skip
         self._forks = _server(environment)
         with open(os.devnull, "rb") as nothing:
             streams = [nothing.fileno(), log.fileno(), log.fileno()]
-            self._process = self._forks.begin(program, environment, None, streams)
+            self._process = self._forks.begin(program, environment, folder, streams)
         self._code: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
@@ -97,6 +99,10 @@ class Forked:
             return self.wait(0.0)
         except subprocess.TimeoutExpired:
             return None
+
+    def end(self) -> None:
+        """Let a smoke run end in order."""
+        os.kill(self._process, signal.SIGRTMIN)
 
     def kill(self) -> None:
         os.kill(self._process, signal.SIGKILL)
