@@ -18,6 +18,7 @@ from tf2npu.scanner.entry_points import TopLevel
 from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFact, RoleGatherer, Target
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.option_defaults import Option, is_run_settings, options_in_settings, options_in_source
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
@@ -60,6 +61,7 @@ class FileFacts:
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
+    options: tuple[Option, ...] = ()  # options of the command line and of settings, with the values that they have
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -89,10 +91,12 @@ def module_parts(path: str) -> tuple[str, ...]:
 def gather_facts(path: str, data: bytes) -> FileFacts:
     """Facts of one file; a file that Python's own parser refuses yields the imports seen line by line.
 
-    A pyproject.toml or setup.cfg tells which commands a project installs.
+    A pyproject.toml or setup.cfg tells which commands a project installs; launchers and files of settings tell options.
     """
     if is_project_settings(path):
         return FileFacts(path, commands=commands_in_settings(path, data))
+    if is_run_settings(path):
+        return FileFacts(path, options=options_in_settings(path, data))
     if is_notebook(path):
         return _notebook_facts(path, data)
     try:
@@ -193,6 +197,7 @@ class _Gatherer:
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
             uses=frozenset(self.uses(nodes, has_stars)),
+            options=options_in_source(nodes),
         )  # fmt: skip
 
     def found_by_frameworks(
