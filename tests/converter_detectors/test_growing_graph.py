@@ -23,7 +23,7 @@ def messages(code: str) -> list[str]:
             "tf.argmax",
         ),
         ("def f(sess):\n    return [sess.run(tf.gather(x, i)) for i in range(99)]", "tf.gather"),
-        ("v = tf.Variable(0)\nwith tf.Session() as s:\n    for i in range(99):\n        s.run(v.assign(i))", "v.assign"),
+        ("v = tf.Variable(0)\nwith tf.Session() as s:\n    for i in range(99):\n        s.run(v.assign(f(i)))", "v.assign"),
         ("with tf.Session() as s:\n    for i in range(99):\n        print(tf.reduce_sum(x).eval())", "tf.reduce_sum"),
         (
             "def f(sess):\n    for i in range(99):\n        acc = tf.reduce_mean(y)\n        print(sess.run(acc))",

@@ -130,8 +130,8 @@ def _report(call: Call, fetches: Any) -> None:
         named = ", ".join(makers[:_MOST_NAMES]) + (", ..." if len(makers) > _MOST_NAMES else "")
         if _loads_number(call, fetches):
             return call.fixed(
-                "load feeds the variable's own initializer, so that the graph stays as it is; an op made in every turn is compiled "
-                "each time."
+                "load feeds the variable's own initializer, so that the graph stays as it is; an op made in every turn is "
+                "compiled each time."
             )
         if seldom := _seldom(call, loops):
             return call.info(f"Made anew {seldom}, for each of which the NPU compiles: {named}. Make it once before the loop.")
@@ -164,7 +164,7 @@ def _is_short(call: Call, loop: cst.CSTNode) -> bool:
 
 
 def _loads_number(call: Call, fetches: Any) -> bool:
-    """Write `v.load(number, sess)` in the place of `sess.run(v.assign(number))`, where v is a variable and nothing else is asked."""
+    """Write `v.load(number, sess)` in the place of `sess.run(v.assign(number))`, where v is a variable and no more is asked."""
     func: Any = call.node.func
     statement = call.script.walked.parents.get(id(call.node))
     if call.name == "eval" or len(call.args) != 1 or not isinstance(statement, cst.Expr) or not isinstance(fetches, cst.Call):
