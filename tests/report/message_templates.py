@@ -55,7 +55,18 @@ _IN_ROOMS = {
     ),
     "model": ("apis", "counts", "file_parts", "report", "rule_facts"),
     "runs": ("check_texts", "evidence", "line_evidence", "run_texts", "seen_apis"),
-    "work": ("breakdown", "choices", "coverage", "decisions", "entry_scripts", "next_steps", "overview", "summary", "verdict"),
+    "work": (
+        "breakdown",
+        "choices",
+        "coverage",
+        "decisions",
+        "entry_scripts",
+        "next_steps",
+        "overview",
+        "smoke_runs",
+        "summary",
+        "verdict",
+    ),
 }
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
 REPORT = (
@@ -187,6 +198,16 @@ def _template(node: ast.AST) -> str | None:
     if isinstance(node, ast.JoinedStr):
         return "".join(str(v.value) if isinstance(v, ast.Constant) else "{}" for v in node.values)
     return None
+
+
+def written_in(node: ast.expr) -> list[str]:
+    """The texts that an argument may be; nothing for one that is made elsewhere."""
+    if isinstance(node, ast.IfExp):
+        return [*written_in(node.body), *written_in(node.orelse)]
+    if isinstance(node, ast.BinOp):
+        return [first + second for first in written_in(node.left) or ["{}"] for second in written_in(node.right) or ["{}"]]
+    text = _template(node)
+    return [] if text is None else [text]
 
 
 def _name(function: ast.expr) -> str:

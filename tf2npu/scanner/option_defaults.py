@@ -10,11 +10,19 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 Option = tuple[str, str]
 """The name of an option and the text of a value."""
 UNKNOWN = "?"
+
+
+class HasOptions(Protocol):
+    """The facts of a file, as far as they tell options."""
+
+    options: tuple[Option, ...]
+
+
 MOST_BYTES = 64 << 10
 """Largest size of a launcher or a file of settings that is read: a person wrote it by hand."""
 HOLDERS = frozenset(
@@ -64,6 +72,15 @@ def options_in_source(nodes: Iterable[ast.AST]) -> tuple[Option, ...]:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             found += [(name, UNKNOWN) for target in targets if (name := option_name(target))]
     return _sorted(found)
+
+
+def merged_options(files: Iterable[HasOptions]) -> dict[str, frozenset[str]]:
+    """The values that sources declare for options, and those that launchers and settings give these and others."""
+    found: dict[str, set[str]] = {}
+    for facts in files:
+        for name, value in facts.options:
+            found.setdefault(name, set()).add(value)
+    return {name: frozenset(values) for name, values in found.items()}
 
 
 def option_name(node: ast.AST) -> str:

@@ -55,7 +55,7 @@ class Site:
         self._find(Level.MANUAL, message, write, replaces)
 
     def unsupported(self, message: str, write: str = "", *, replaces: bool = False) -> None:
-        """Say what will not work on the NPU.  write, replaces: as of `manual`."""
+        """Say what has no known way to the NPU as it is written.  write, replaces: as of `manual`."""
         self._find(Level.UNSUPPORTED, message, write, replaces)
 
     def info(self, message: str, write: str = "") -> None:

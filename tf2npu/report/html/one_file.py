@@ -19,7 +19,7 @@ from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.file_parts import n_left_out, n_lines_of, row_of, row_of_note
 from tf2npu.report.model.report import WORK_LEVELS, FileReport
 from tf2npu.report.model.rule_facts import RuleFacts
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.rules.engine.repeated_findings import other_places
 
 MOST_LINKS = 20

@@ -78,7 +78,10 @@ def data_dependent_shape(call: Call) -> None:
         return
     if name == "bincount" and call.arg("minlength", 2) is not None and call.arg("maxlength", 3) is not None:
         return
-    message = f"The shape of the result depends on the data. Write {_INSTEAD[name]}; or move it into the input pipeline."
+    message = (
+        f"The result's shape depends on the data, which is slow or unsupported on an NPU. Write {_INSTEAD[name]}; or move the op "
+        "into the tf.data pipeline, which runs on the host."
+    )
     if in_pipeline(call):
         return
     if name in _SEEN:

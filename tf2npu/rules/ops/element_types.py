@@ -30,7 +30,10 @@ _DTYPE_AT = {
 def _advice(kind: str) -> str:
     if kind.startswith("complex"):
         return f"{kind} does not exist on the NPU: compute with two real float32 tensors, or leave this part to the host."
-    return f"{kind} does not exist on the NPU: write tf.float32 (and np.float32 for what is fed), or the ops stay on the host."
+    return (
+        f"The NPU has no {kind}: ops of that type run on the host, which is slow. Write tf.float32 here, and np.float32 for "
+        "arrays that are fed."
+    )
 
 
 def _say(site: Site, message: str, write: str = "") -> None:
