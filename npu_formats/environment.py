@@ -26,12 +26,16 @@ TF2NPU_PREDICT = "TF2NPU_PREDICT"
 TF2NPU_RECORD = "TF2NPU_RECORD"
 TF2NPU_REFERENCE = "TF2NPU_REFERENCE"
 TF2NPU_SERVER = "TF2NPU_SERVER"
+TF2NPU_SMOKE = "TF2NPU_SMOKE"
 TF2NPU_STRICT = "TF2NPU_STRICT"
 TF2NPU_TUNE = "TF2NPU_TUNE"
 
 
 _ADAPTER = "adapter"
 """Key of what check and dump reference ask of a process: the adapter whose scripts have the steps that they look at."""
+
+MINDSPORE = "mindspore"
+"""The name that stands for an adapter where a program is one for MindSpore, which runs as it is."""
 
 
 def watched_adapter(environment: Mapping[str, str]) -> str:
@@ -88,6 +92,9 @@ VARIABLES = (
         "tf2npu dump reference", "npu_bridge, npu_device, tf2npu run",
     ),
     Variable(TF2NPU_SERVER, "address", "of this rank's machine, as the rank table has it", "tf2npu run", "npu_runtime"),
+    Variable(
+        TF2NPU_SMOKE, _JSON, "the fields of npu_formats.documents SmokeRequest", "tf2npu run --smoke", "npu_bridge, npu_runtime",
+    ),
     Variable(TF2NPU_STRICT, "1", "what a real host refuses is refused here, too", "tf2npu run", "the shims"),
     Variable(TF2NPU_TUNE, _JSON, "out, the file for the document; steps, of a training program", "tf2npu tune", "npu_runtime"),
 )  # fmt: skip

@@ -2,9 +2,10 @@
 
 A process that does nothing but import TensorFlow takes 2 s of a core; a fork of one that has done so takes milliseconds. Its
 state is as clean: TensorFlow makes its thread pools with the first session, and OpenBLAS, which has threads by then, stops and
-starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for four things: TensorFlow is
+starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for five things: TensorFlow is
 in `sys.modules` before its first line, the hash seed is the server's, so are the variables that the interpreter and libraries
-read while they are loaded, and gc.freeze and gc.unfreeze do nothing. Tests of the import itself, of process groups and of
+read while they are loaded, and gc.freeze and gc.unfreeze do nothing. SIGINT is never ignored, though a shell starts a job of its
+background so. Tests of the import itself, of process groups and of
 terminals start `python`.
 """
 
@@ -75,11 +76,13 @@ def _command(
 class Forked:
     """A program in a fork that goes on beside this process, as subprocess.Popen has it.  log: a file that it prints into."""
 
-    def __init__(self, program: dict[str, Any], environment: Mapping[str, str], log: BinaryIO) -> None:
+    def __init__(
+        self, program: dict[str, Any], environment: Mapping[str, str], log: BinaryIO, folder: Path | None = None
+    ) -> None:  # fmt: skip
         self._forks = _server(environment)
         with open(os.devnull, "rb") as nothing:
             streams = [nothing.fileno(), log.fileno(), log.fileno()]
-            self._process = self._forks.begin(program, environment, None, streams)
+            self._process = self._forks.begin(program, environment, folder, streams)
         self._code: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
@@ -96,6 +99,10 @@ class Forked:
             return self.wait(0.0)
         except subprocess.TimeoutExpired:
             return None
+
+    def end(self) -> None:
+        """Let a smoke run end in order."""
+        os.kill(self._process, signal.SIGRTMIN)
 
     def kill(self) -> None:
         os.kill(self._process, signal.SIGKILL)
@@ -202,6 +209,7 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, **({"__file__": script} if script else {}))
     sys.modules["__main__"] = main
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _nothing() -> None:

@@ -34,6 +34,21 @@ def trains(graph: Graph, trainable: Collection[str]) -> bool:
     return any(_OF_GRADIENTS.search(name) for node in changing for name in _reached(graph, node, seen))
 
 
+def trained_variables(graph: Graph, trainable: Collection[str]) -> dict[str, list[str]]:
+    """The variables that a run of a graph trains: the name of each one's node, with those of the nodes that change it."""
+    found: dict[str, list[str]] = {}
+    for node in graph:
+        is_update = is_training_update(node.op)
+        if is_update or (node.op in _ADDS | _SETS and _variable(graph, node) in trainable and _trains(graph, node)):
+            found.setdefault(_variable(graph, node), []).append(node.name)
+    return found
+
+
+def _trains(graph: Graph, node: Node) -> bool:
+    """Whether a node that adds to a trainable variable, or sets it, does as an optimizer."""
+    return node.op in _ADDS or any(map(_OF_GRADIENTS.search, _reached(graph, node, set())))
+
+
 def is_trained(changes: Collection[str], names: Iterable[str]) -> bool:
     """The same of a function that is not imported.
 

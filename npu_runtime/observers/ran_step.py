@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from npu_runtime.config import RuntimeConfig
+from npu_runtime.device.variable import Variable
 from npu_runtime.graph.ir import Graph
+from npu_runtime.graph.ops import Key
 from npu_runtime.lowering.lower import Choose, untuned
 from npu_runtime.passes.place.placement import Placement
 from npu_runtime.passes.schedule.plan_memory import MemoryPlan
@@ -17,7 +19,8 @@ class ProgramStep:
     """A step that is about to run.
 
     program: tells one request and its shapes from others.  name: of the program in files.  graph: pruned for the request, not
-    yet compiled.  shapes: of what is fed.
+    yet compiled.  shapes: of what is fed.  variables: of the session, with their values of this moment, by the key of their
+    nodes.  trainable: names of the nodes of those that the script trains, when asked.
     """
 
     program: Hashable
@@ -26,6 +29,8 @@ class ProgramStep:
     shapes: Sequence[tuple[int, ...]]
     placement: Placement
     config: RuntimeConfig
+    variables: Mapping[Key, Variable]
+    trainable: Callable[[], Collection[str]]
 
 
 @dataclass(frozen=True)

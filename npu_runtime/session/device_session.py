@@ -20,6 +20,7 @@ from npu_runtime.observers.nan_origins import nan_origins
 from npu_runtime.observers.prediction.collector import collector
 from npu_runtime.observers.profiler.profile_watcher import profile_watcher
 from npu_runtime.observers.run_recorder import run_recorder
+from npu_runtime.observers.smoke_test import smoke_test
 from npu_runtime.observers.tuning.programs.session_tuner import tuner_for, tuning_lines
 from npu_runtime.observers.tuning.programs.tuning_collector import tuning_collector
 from npu_runtime.observers.tuning.search.parallel import tune_all
@@ -44,6 +45,7 @@ def session_observers(
         tuner,
         collector(),
         tuning_collector(),
+        smoke_test(),
         profile_watcher(config.parameters),
         dump := recorder or session_dump(config, chip),
         exception_dump(config.parameters),

@@ -134,7 +134,9 @@ class ObservedSession:
         shapes = tuple(shape_of(value) for value in values)
         number = self._state.record.programs.index(plan.record) + 1
         program, name = (self._state.record.name, number, shapes), f"{self._state.record.name} run {number}"
-        return ProgramStep(program, name, plan.main, shapes, self._placement, self._state.config)
+        return ProgramStep(
+            program, name, plan.main, shapes, self._placement, self._state.config, self._state.variables, self._importer.trainable
+        )
 
     def _ran_step(
         self, plan: Plan, runner: Runner, values: Sequence[np.ndarray], is_issued: bool, loop_steps: int

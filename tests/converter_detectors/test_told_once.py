@@ -30,8 +30,8 @@ def test_a_place_that_a_comment_keeps_is_not_among_them() -> None:
 
 
 def test_what_is_decided_place_by_place_is_told_at_each() -> None:
-    padded = "tf.data.TextLineDataset(a).padded_batch(4, [None], drop_remainder=True)"
-    assert told(f"{_START}d = {padded}\ne = {padded}\n", "NPU601") == [(3, ""), (4, "")]
+    made = "tf.setdiff1d(a, b)"
+    assert told(f"{_START}d = {made}\ne = {made}\n", "NPU921") == [(3, ""), (4, "")]
 
 
 def test_more_than_twenty_places_are_counted_and_not_all_named() -> None:

@@ -55,7 +55,18 @@ _IN_ROOMS = {
     ),
     "model": ("apis", "counts", "file_parts", "report", "rule_facts"),
     "runs": ("check_texts", "evidence", "line_evidence", "run_texts", "seen_apis"),
-    "work": ("breakdown", "choices", "coverage", "decisions", "entry_scripts", "next_steps", "overview", "summary", "verdict"),
+    "work": (
+        "breakdown",
+        "choices",
+        "coverage",
+        "decisions",
+        "entry_scripts",
+        "next_steps",
+        "overview",
+        "smoke_runs",
+        "summary",
+        "verdict",
+    ),
 }
 _COMPARED = ("comparison", "sentences", "as_text", "as_markdown")
 REPORT = (

@@ -84,3 +84,16 @@ frontend_option = click.option(
     "--frontend", type=click.Choice(["auto", "mindspore"]), default="auto", show_default=True,
     help="mindspore for a program of MindSpore r1.0 or r1.1, which runs as it is.",
 )  # fmt: skip
+
+
+def smoke_options(explanation: str):
+    """The options --smoke and --smoke-seconds.  explanation: the help text of the first."""
+
+    def add(command):
+        command = click.option(
+            "--smoke-seconds", type=click.IntRange(1), default=120, show_default=True, metavar="N",
+            help="Time of each script of a smoke run.",
+        )(command)  # fmt: skip
+        return click.option("--smoke", type=click.IntRange(1, 10_000), metavar="N", help=explanation)(command)
+
+    return add

@@ -19,6 +19,7 @@ from tf2npu.commands.decisions_file import DecisionsFile
 from tf2npu.commands.history import keep_history
 from tf2npu.commands.report_output import check_report_folder, tell
 from tf2npu.commands.report_paths import command_paths
+from tf2npu.commands.smoke import of_report
 from tf2npu.findings import FileResult
 from tf2npu.project.known_facts import resolve_distributed
 from tf2npu.project.request import UsageProblem
@@ -37,6 +38,9 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     """`tf2npu convert`; returns the exit code."""
     writes = not (diff or dry_run or check)
     _check_where_to_write(src, out, in_place, writes)
+    smoke, smoke_seconds = options.pop("smoke", None), options.pop("smoke_seconds", 0)
+    if smoke is not None and (not writes or src == STDIN):
+        raise RefusedRequest("--smoke runs what was written: it does not go with --diff, --dry-run, --check or SRC -")
     if src == STDIN:
         return _convert_stdin(out, diff=diff, check=check, writes=writes, **options)
     report_folder, language, opens, volume = (options.pop(name) for name in ("report_folder", "language", "opens", "volume"))
@@ -53,6 +57,8 @@ def convert(src: Path, out: Path | None, *, in_place: bool, diff: bool, dry_run:
     report.paths = command_paths(src, request.out_folder, report_folder, request.out_name, in_place=in_place)
     if report_folder is not None:
         keep_runs(report, report_folder, out or src, done.config)
+    if smoke is not None:
+        of_report(report, out or src, smoke, smoke_seconds, done.config)
     decided.settle(report)
     known.apply(report)
     if report_folder is not None:

@@ -14,12 +14,16 @@ from tf2npu.refused_request import RefusedRequest
 
 
 def run(
-    words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, profile_folder: Path | None, **options
+    words: list[str], *, module: str | None, pairs: tuple[str, ...], report: Path | None, profile_folder: Path | None,
+    smoke: int | None = None, smoke_seconds: int = 0, **options,
 ) -> int:  # fmt: skip
     """`tf2npu run`; returns the script's exit code."""
     if module is None and not words:
         raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
-    settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
+    if smoke is not None:
+        return _smoke(words, module, pairs, smoke, smoke_seconds, report, {**options, "profile_folder": profile_folder})
+    is_there = module is not None or Path(words[0]).exists()  # what is not there is told of below, and leaves no folder behind
+    settings = {**_profiling(profile_folder if is_there else None), **dict(_key_and_value(pair) for pair in pairs)}
     if options.get("soc") is not None:
         options["soc"] = _chip(options["soc"])
     from tf2npu.launch import pytorch
@@ -36,6 +40,29 @@ def run(
 
     ranks = LaunchRequest(**{field: options.pop(field) for field in LaunchRequest.__dataclass_fields__})
     return run_script(words, module=module, script=script, options=settings, report=report, ranks=ranks, **options)
+
+
+def _smoke(
+    words: list[str], module: str | None, pairs: tuple[str, ...], steps: int, seconds: int, report: Path | None,
+    options: dict[str, Any],
+) -> int:  # fmt: skip
+    """`tf2npu run --smoke`; returns 0 for a script that was seen to train."""
+    if module is not None:
+        raise RefusedRequest("--smoke does not go with -m MODULE: name the SCRIPT")
+    refused = {
+        "--devices": options["devices"] != 1, "--hosts": options["hosts"], "--rank-table": options["rank_table"],
+        "--profile": options["profile_folder"], "--frontend": options["frontend"] != "auto",
+    }  # fmt: skip
+    if found := [name for name, is_given in refused.items() if is_given]:
+        raise RefusedRequest(f"--smoke does not go with {found[0]}: it runs a script for TensorFlow 1 on one device")
+    given = ["--soc", _chip(options["soc"])] if options["soc"] is not None else []
+    given += [word for pair in pairs for word in ("--option", pair)]
+    for pair in pairs:
+        _key_and_value(pair)
+    given += [name for name, is_on in (("--all-sessions", options["all_sessions"]), ("--strict", options["strict"])) if is_on]
+    from tf2npu.commands import smoke
+
+    return smoke.run(words, given, steps, seconds, report)
 
 
 def _chip(named: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
+from npu_formats.documents import smoke_request
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_FRONTEND, TF2NPU_OPTIONS, TF2NPU_RECORD, TF2NPU_STRICT
 from npu_formats.escape import visible, visible_lines
 from npu_formats.files.lock import Busy
@@ -121,7 +122,8 @@ def _run_recorded(name: str, module: str | None, strict: bool, report: Path) -> 
     """The script to its end, and then the run into a report, or into a file of its own."""
     is_file = merge.is_file(report)
     paths = None if is_file else [file.path for file in merge.load(report).files]
-    project = write.project_of(write.script_of(module, name), paths)
+    smoke = smoke_request.read_request(os.environ)
+    project = write.Project(smoke.root, None) if smoke else write.project_of(write.script_of(module, name), paths)
     marks = StatementMarks(project.path_of)
     marks.install()
     code, failure = _run(name, module, strict, marks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from npu_bridge import _check, _environment, _old_libraries, _reference, _tf1
+from npu_bridge import _check, _environment, _old_libraries, _reference, _smoke, _tf1
 
 from npu_runtime.collectives.job import join_job
 
@@ -28,6 +28,7 @@ try:
         _endless_training.install()
         _checkpoint_writer.install()
         _host_differences.watch_collectives()
+        _smoke.install()
 
     from npu_bridge.estimator.npu import npu_estimator
     from npu_bridge.hccl import hccl_ops

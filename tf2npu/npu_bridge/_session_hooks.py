@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from hccl import _groups as hccl_groups
 from hccl.split.api import splits
-from npu_bridge import _check, _debug_dump, _options, _session_reset
+from npu_bridge import _check, _debug_dump, _options, _session_reset, _smoke
 from npu_bridge._callable_feeds import arrays_of, check_names
 from npu_bridge._host_differences import accept
 from npu_bridge._method_patches import replace_methods, restore_methods
@@ -135,7 +135,8 @@ def run_document() -> dict[str, Any]:
     left = {"sessions_left_open": places, "sessions_on_tensorflow": sorted(_stayed)}
     ranks, log, kept = rank_report.ranks(), run_log(), recording()
     told = {} if kept is None else {**evidence(log), "timeline": kept.document()}
-    return {**log.document(), "options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {}), **told}
+    own = {"options_without_effect": ignored, **left, **({"ranks": ranks} if ranks else {})}
+    return {**log.document(), **own, **told, **_smoke.told()}
 
 
 def _still_open() -> list[str]:
@@ -245,10 +246,12 @@ def _request(session: Any, fetches: Sequence[Any], targets: Sequence[Any], feeds
 def _call(session: Any, device: DeviceSession, request: Request, feeds: Sequence[np.ndarray]) -> list[Any]:
     _session_reset.refuse_closed(session)
     try:
-        results = device.run(request, feeds)
+        results = device.run(request, _smoke.prepared(session.graph, feeds))
     except DeviceError as error:
+        _smoke.note_failure(error)
         raise _tensorflow_error(session, error) from error.__cause__
     except errors_impl.OpError as error:
+        _smoke.note_failure(error)
         raise _in_users_graph(session, error) from None
     getattr(session, _WATCH).look(request)
     return results

@@ -9,12 +9,14 @@ from npu_formats.files.bounded_read import MOST_SOURCE_BYTES
 from tf2npu.project.walk import Entry, Kind, Tree
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.requirements import is_requirements
 
 
 class Sources:
     """The files of a tree, each read anew when it is asked for, as large projects do not fit into memory.
 
-    all: every source, of which `ordinary` are converted and the others `too_large`; settings: data that may name commands.
+    all: every source, of which `ordinary` are converted and the others `too_large`; settings: data that may name commands or
+    distributions.
     unread: the reason for each path that could not be read, or that has changed meanwhile.
     """
 
@@ -44,4 +46,4 @@ class Sources:
 
 
 def _may_name_commands(entry: Entry) -> bool:
-    return entry.kind is Kind.DATA and is_project_settings(entry.path) and not entry.is_large
+    return entry.kind is Kind.DATA and (is_project_settings(entry.path) or is_requirements(entry.path)) and not entry.is_large

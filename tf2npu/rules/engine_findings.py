@@ -48,6 +48,30 @@ def file_not_converted(site: Any) -> None:
 
 
 @rule(
+    id="NPU992",
+    title="Import of nothing",
+    on="engine",
+    why="A script whose import finds no file or no such name ends before it does anything, on the NPU as anywhere else.",
+    done_when="`tf2npu run` passes the imports of the script.",
+    source="Python language reference, the import statement",
+    examples=(
+        Example.same(
+            "from .layers import dense\nimport tensorflow as tf\nif __name__ == '__main__':\n    dense(tf.zeros([1]))",
+            note="no such file in the project", level="manual",
+        ),
+        Example.same(
+            "try:\n    from .layers import dense\nexcept ImportError:\n    dense = None\nimport tensorflow as tf\n"
+            "if __name__ == '__main__':\n    print(dense)",
+            note="has another way",
+        ),
+        Example.same("from .layers import dense", note="no script that is run"),
+    ),
+)  # fmt: skip
+def import_of_nothing(site: Any) -> None:
+    """Reports an import, in a file that an entry script loads, of a file or a name that the project does not have."""
+
+
+@rule(
     id="NPU901",
     title="Fix not made",
     on="engine",

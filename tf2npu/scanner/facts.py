@@ -16,10 +16,12 @@ from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.entry_points import TopLevel
 from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFact, RoleGatherer, Target
+from tf2npu.scanner.module_names import bound_names, is_open
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
+from tf2npu.scanner.requirements import is_requirements, named_distributions, names_requirements
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
@@ -62,6 +64,8 @@ class FileFacts:
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
     arguments: tuple[str, ...] | None = None  # words that its command line has to have; None where it declares no argument
+    names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
+    named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -93,8 +97,9 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
 
     A pyproject.toml or setup.cfg tells which commands a project installs.
     """
-    if is_project_settings(path):
-        return FileFacts(path, commands=commands_in_settings(path, data))
+    if is_project_settings(path) or is_requirements(path):
+        commands = commands_in_settings(path, data) if is_project_settings(path) else ()
+        return FileFacts(path, commands=commands, named_distributions=named_distributions(data))
     if is_notebook(path):
         return _notebook_facts(path, data)
     try:
@@ -194,7 +199,10 @@ class _Gatherer:
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
-            arguments=required_arguments(self.text, nodes), uses=frozenset(self.uses(nodes, has_stars)),
+            arguments=required_arguments(self.text, nodes),
+            uses=frozenset(self.uses(nodes, has_stars)),
+            names=None if is_open(nodes) else bound_names(module),
+            named_distributions=named_distributions(self.text.encode()) if names_requirements(self.path) else frozenset(),
         )  # fmt: skip
 
     def found_by_frameworks(

@@ -16,6 +16,7 @@ from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.python2.projects import python2_projects
+from tf2npu.scanner.requirements import is_requirements
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class ProjectFacts:
     reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
     reach: dict[str, Reach] = field(default_factory=dict)  # the same for each framework
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
+    distributed: frozenset[str] = frozenset()  # files of programs in which a kind of distribution was seen
     imported: frozenset[str] = frozenset()  # files that another file imports
     entries: frozenset[str] = frozenset()  # files that are run
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
@@ -51,16 +53,21 @@ class ProjectFacts:
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
     parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
     without: dict[str, frozenset[str]] = field(default_factory=dict)  # files of another framework that can do without this one
+    run: frozenset[str] = frozenset()  # entry scripts that reach a framework, and all that they load
+    named_distributions: frozenset[str] = frozenset()  # words of the files that say what the project needs
 
     @classmethod
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
         """Merge the facts of the files of a tree; the order given does not matter."""
         files = {f.path: f for f in sorted(facts, key=lambda f: f.path)}
-        project = cls(files, {f.module_path: p for p, f in files.items() if not is_project_settings(p)})
+        sources = {p: f for p, f in files.items() if not is_project_settings(p) and not is_requirements(p)}
+        project = cls(files, {f.module_path: p for p, f in sources.items()})
         edges = {path: project.imports_of(path) for path in files}
         project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
         project.training = importers_of(trains, edges) & project.reaching
+        programs = importers_of({p for p, f in files.items() if f.distribution}, edges)
+        project.distributed = programs | imported_by(programs, edges)
         project.parts = {framework.name: framework.part() for framework in known()}
         for part in project.parts.values():
             part.begin(project, edges)
@@ -76,6 +83,9 @@ class ProjectFacts:
         for part in project.parts.values():
             part.finish(project, edges)
         project.python2 = python2_projects(files, edges)
+        starts = project.entries & project.reaching
+        project.run = starts | imported_by(starts, edges)
+        project.named_distributions = frozenset[str]().union(*(f.named_distributions for f in files.values()))
         project._forget_details()
         return project
 
@@ -95,7 +105,7 @@ class ProjectFacts:
 
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
-        dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset()}
+        dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset(), "named_distributions": frozenset()}
         dropped |= dict.fromkeys(("calls", "run_targets", "loads"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
@@ -114,6 +124,7 @@ class ProjectFacts:
         }
         whole.reaching |= {path} if any(path in reach.reaching for reach in whole.reach.values()) else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
+        whole.distributed |= {path} if facts.distribution or targets & self.distributed else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         whole.parts = {name: part.including(whole, facts, targets) for name, part in self.parts.items()}
         functions = {(path, name): fact for name, fact in facts.functions.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tf2npu.cli.help import HelpPage
-from tf2npu.cli.options import PATH, selection_options
+from tf2npu.cli.options import PATH, selection_options, smoke_options
 
 
 @click.command(
@@ -19,6 +19,7 @@ from tf2npu.cli.options import PATH, selection_options
         "What is converted": ("main", "exclude", "no_gitignore", "python2", "data", "select", "ignore"),
         "How": ("framework", "dialect", "distributed", "unsafe_fixes", "decisions", "in_place", "force"),
         "Instead of writing": ("diff", "dry_run", "check"),
+        "A smoke run": ("smoke", "smoke_seconds"),
         "Report": ("report_folder", "formats", "language", "baseline", "write_baseline", "volume", "opens"),
         "Speed": ("jobs", "no_cache"),
     },
@@ -35,6 +36,7 @@ from tf2npu.cli.options import PATH, selection_options
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when a file would change.")
 @click.option("--in-place", is_flag=True, help="Convert the files of SRC themselves; `tf2npu undo SRC` puts them back.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also make the fixes that may change values or shapes.")
+@smoke_options("Run the entry scripts for N training steps on made-up data; this executes the project's code.")
 @click.option(
     "--data", type=click.Choice(["link", "copy", "skip"]), default="link", show_default=True,
     help="What becomes of files over 10 MB that are no source.",

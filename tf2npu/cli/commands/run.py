@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tf2npu.cli.options import PATH, frontend_option
+from tf2npu.cli.options import PATH, frontend_option, smoke_options
 from tf2npu.cli.parameter_types import addresses
 from tf2npu.cli.script_arguments import RunCommand
 
@@ -20,11 +20,13 @@ from tf2npu.cli.script_arguments import RunCommand
     option_groups={
         "What is run": ("module", "frontend", "pairs", "all_sessions", "strict"),
         "Devices": ("devices", "hosts", "rank_table", "engine", "launcher_exec", "soc"),
+        "A smoke run": ("smoke", "smoke_seconds"),
         "Report": ("report_folder", "profile_folder"),
     },
     examples=(
         "tf2npu run out/train.py --epochs 1",
         "tf2npu run --devices 2 --report out/tf2npu-report out/train.py",
+        "tf2npu run --smoke 5 out/train.py",
     ),
 )
 @click.option(
@@ -55,6 +57,7 @@ from tf2npu.cli.script_arguments import RunCommand
     help="Put the run into this report; or into a file RUN.json, for `tf2npu report --run`.",
 )  # fmt: skip
 @click.option("--profile", "profile_folder", type=PATH, metavar="DIR", help="Write a profile of the run into a folder below DIR.")
+@smoke_options("Train for N steps on made-up data, in a throw-away copy; the script's code is executed.")
 @click.option("-m", "module", metavar="MODULE", help="Run a module, as python -m does.")
 @click.argument("words", nargs=-1, metavar="SCRIPT [ARGS]...")
 def run(words: tuple[str, ...], module: str | None, pairs: tuple[str, ...], report_folder: Path | None, **options) -> None:

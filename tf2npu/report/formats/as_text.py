@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TextIO
 
 from npu_formats.escape import visible
@@ -137,7 +138,12 @@ def totals(report: Report) -> Iterator[Line]:
     if told := who_decided(report):
         yield Line(told)
     if report.left_out:
-        yield Line("not converted, not copied: " + ", ".join(visible(folder) for folder in report.left_out))
+        yield Line(f"not converted, not copied: {', '.join(visible(folder) for folder in report.left_out)}")
+
+
+def report_line(path: Path, language: str) -> str:
+    """The line that says where a report is."""
+    return f"{catalogue(language).text('report:')} {visible(str(path))}"
 
 
 def show(lines: Iterable[Line], stream: TextIO) -> None:

@@ -116,7 +116,7 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
         "done_when": told_when_done(facts.done_when, texts) if finding.level in WORK_LEVELS else "",
         "api": finding.api,
         "message": _shortened(message, texts),
-        "to_write": _shortened(finding.after, texts) if finding.level in WORK_LEVELS else "",
+        "to_write": _shortened(finding.after, texts) if finding.level is not Level.FIXED else "",
         "proof": proof_html(view.proofs.of(file, finding), texts),
     }
 

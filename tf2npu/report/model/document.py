@@ -282,6 +282,28 @@ class VariableCopies(Struct):
     down: Count
 
 
+class MadeFile(Struct):
+    path: str
+    content: str
+
+
+class SmokeEntry(Struct):
+    """The part of a smoke run, which trains for some steps on made-up data."""
+
+    wanted: Count
+    steps: Count
+    without_change: Count = 0
+    on_host: Count = 0
+    first_loss: str = ""
+    last_loss: str = ""
+    failure: str = ""
+    made: list[MadeFile] = []
+    needs: list[str] = []
+    is_cut: bool = False
+    seconds: Count = 0
+    date: str = ""
+
+
 class Run(Struct):
     """The part that `tf2npu run --report` adds."""
 
@@ -325,6 +347,7 @@ class Run(Struct):
     copy_lines: list[CopyLine] = []
     switched_lines: list[SwitchedName] = []
     memory_peaks: list[MemoryPeak] = []
+    smoke: SmokeEntry | None = None
 
 
 class FirstNode(Struct):

@@ -14,6 +14,7 @@ from tf2npu.findings import EntryScript, Status
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.work.labels import label_of_work
+from tf2npu.report.work.smoke_runs import is_seen, not_seen, seen
 from tf2npu.scanner.notebooks.path import is_notebook
 
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with the original")
@@ -110,6 +111,8 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
 
 
 def _of_run(script: EntryScript, run: Mapping[str, Any]) -> tuple[int, str]:
+    if run.get("smoke"):
+        return (3, seen(run)) if is_seen(run) else (2 if run["steps"] else 1, not_seen(run))
     runs, code, trained = run["steps"], run["exit_code"], run.get("training_steps")
     if code == 0 and trained:
         return 3, f"A run trained for {_steps(trained)} on the simulated device."

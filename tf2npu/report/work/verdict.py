@@ -9,6 +9,7 @@ from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import Report
 from tf2npu.report.work.costs import is_blocking
 from tf2npu.report.work.decisions import Decision
+from tf2npu.report.work.smoke_runs import seen_to_train
 
 READY, AFTER, BLOCKED, NO_PROJECT = "ready", "after decisions", "blocked", "not TensorFlow 1"
 VERDICTS = (READY, AFTER, BLOCKED, NO_PROJECT)
@@ -37,11 +38,17 @@ def verdict(report: Report, left: Sequence[Decision]) -> Verdict:
     if not report.apis and not left:
         return Verdict(NO_PROJECT, "Nothing to convert: no file refers to TensorFlow or PyTorch.")
     blockers = [d for d in left if is_blocker(d)]
+    seen = seen_to_train(report.runs)
     if blockers:
         return Verdict(BLOCKED, f"Blocked by {_named(blockers)}.", tuple(dict.fromkeys(d.facts.id for d in blockers)))
     if left:
-        return Verdict(AFTER, f"Ready after {counted(len(left), 'decision')}.")
-    return Verdict(READY, "Ready to run.")
+        return Verdict(AFTER, _together(f"Ready after {counted(len(left), 'decision')}.", seen))
+    return Verdict(READY, _together("Ready to run.", seen))
+
+
+def _together(sentence: str, seen: str) -> str:
+    """The verdict, and what smoke runs have shown."""
+    return f"{sentence} {seen}" if seen else sentence
 
 
 def _named(blockers: Sequence[Decision]) -> str:

@@ -1,0 +1,321 @@
+"""Smoke runs: an entry script trains for some steps, in a throw-away copy of its project and on made-up data.
+
+What a script misses is made for the next attempt: a file that it looked for, an argument that names a folder.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import shutil
+import signal
+import site
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from npu_formats.documents.smoke_request import PROJECT, SmokeRequest
+from npu_formats.environment import TF2NPU_SMOKE
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
+from npu_formats.files.directory import Directory
+from tf2npu.ranks.process import AS_COMMAND
+from tf2npu.ranks.process_control import exit_code_of
+from tf2npu.report.errors import NotAReport
+from tf2npu.report.runs import record
+from tf2npu.report.runs.record import RunRecord
+
+SECONDS = 120
+"""Default time of a script, with all attempts: some steps of a usual network take less than a minute."""
+MOST_ATTEMPTS = 10
+"""Attempts of a script: each adds what the one before missed."""
+_PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+_NOWHERE = "http://127.0.0.1:9"
+"""A proxy that nobody is, so that what would download ends at once and not when its patience does."""
+_MOST_NEEDS = 3
+"""Files that are named of those that a script misses: those that it asked for last, one of which has stopped it."""
+_GRACE = 10.0
+"""Seconds for which a script may go on behind its time, to leave in order."""
+_LAST_BYTES = 6_000
+"""Bytes of the end of a script's output that are looked at, and shown where it fails."""
+_END = int(getattr(signal, "SIGRTMIN", signal.SIGTERM))
+"""The signal that ends the script in order, see npu_runtime.observers.prediction.exit_script."""
+_NAMES_A_PLACE = re.compile(
+    r"(?i)(dir|path|file|folder|data|out|log|model|save|ckpt|checkpoint|root|train|test|valid|vocab|corpus)"
+)
+"""Names of arguments that take a file or a folder."""
+_REQUIRED = (
+    re.compile(r"the following arguments are required: (.+)"),
+    re.compile(r"[Ff]lag --?([\w-]+)(?:=None)? must (?:have a value|be specified)|Flag (--[\w-]+) must have a value"),
+    re.compile(r"argument (--?[\w-]+(?:/--[\w-]+)*) is required"),
+)
+_ABOUT_FILES = re.compile(
+    r"(?i)no such file|not exist|n't exist|not found|can't find|cannot find|missing|NotFound|NotADirectory|IOError"
+    r"|os\.path|exists\("
+)
+"""Words of a script that ends because a file is not there."""
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+
+
+class Process(Protocol):
+    """The process of a script, and all that it has started."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code as subprocess has it.  Raises: subprocess.TimeoutExpired."""
+
+    def end(self) -> None:
+        """Let the script end in order."""
+
+    def kill(self) -> None:
+        """End it now, with all that it has started."""
+
+
+class _Process:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.wait = process.wait
+
+    def end(self) -> None:
+        with suppress(ProcessLookupError):
+            self._process.send_signal(_END)
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+Start = Callable[[Sequence[str], Mapping[str, str], Path, BinaryIO], Process]
+"""start(command, environment, folder, log) begins a process that prints into the log."""
+
+
+def start_process(command: Sequence[str], environment: Mapping[str, str], folder: Path, log: BinaryIO) -> Process:
+    """A new process of Python, in a session of its own."""
+    return _Process(
+        subprocess.Popen(
+            command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SmokeProject:
+    """pristine: a copy of the project, as it was converted.  folder: for its runs.  start: begins their processes."""
+
+    pristine: Path
+    folder: Path
+    start: Start = start_process
+
+
+@dataclass
+class SmokeResult:
+    """The outcome of one script.
+
+    made: the record of its run, None where it left none.  state: what it told of itself.  code: its exit code.  needs: what it
+    missed and could not be made.  is_cut: its time was over.  last_words: the end of what it printed.
+    """
+
+    script: str
+    made: RunRecord | None = None
+    state: dict[str, Any] = field(default_factory=dict)
+    code: int = 0
+    needs: list[str] = field(default_factory=list)
+    is_cut: bool = False
+    seconds: float = 0.0
+    last_words: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+def smoke_run(
+    project: SmokeProject, script: str, words: Sequence[str], options: Sequence[str], steps: int, seconds: float, cwd: str = "."
+) -> SmokeResult:  # fmt: skip
+    """Run a script until it has trained for some steps, or nothing more can be made for it.
+
+    script: path below the project.  words: its own arguments.  options: of `tf2npu run`.  seconds: for all attempts.
+    cwd: folder below the project in which it is run.
+    """
+    begin, asked, added, result = time.monotonic(), dict[str, str](), list[str](), SmokeResult(script)
+    for number in range(MOST_ATTEMPTS):
+        attempt = _Attempt(project, project.folder / f"attempt{number}", script, cwd)
+        left = seconds - (time.monotonic() - begin)
+        result = attempt.run([*words, *added], options, steps, tuple(asked.items()), left)
+        result.arguments = added
+        shutil.rmtree(attempt.folder, ignore_errors=True)
+        if result.is_cut or (result.code == 0 and result.state.get("steps")) or left <= 0:
+            break
+        if result.code == 0 and not result.state.get("missing"):
+            break
+        if not _add(result, asked, added):
+            folder = os.path.dirname(script)
+            if cwd != "." or not folder or not _may_be_elsewhere(result):
+                break
+            cwd, asked, added = folder, {}, []
+    result.seconds = time.monotonic() - begin
+    _complete(result)
+    return result
+
+
+def _may_be_elsewhere(result: SmokeResult) -> bool:
+    """Whether a script failed over a file or a module that it may find from its own folder."""
+    words = result.last_words
+    return result.code != 0 and bool(result.state.get("missing") or "No such file" in words or _NO_MODULE.search(words))
+
+
+@dataclass
+class _Attempt:
+    project: SmokeProject
+    folder: Path
+    script: str
+    cwd: str
+
+    def run(
+        self, words: Sequence[str], options: Sequence[str], steps: int, asked: tuple[tuple[str, str], ...], seconds: float
+    ) -> SmokeResult:  # fmt: skip
+        root, elsewhere = self.folder / "project", self.folder / "elsewhere"
+        shutil.copytree(self.project.pristine, root, symlinks=True)
+        for name in ("elsewhere", "home", "tmp"):
+            (self.folder / name).mkdir()
+        request = SmokeRequest(steps, str(self.folder / "smoke.json"), str(root), str(elsewhere), asked)
+        script = os.path.relpath(root / self.script, root / self.cwd)
+        own = ["run", *options, "--report", str(self.folder / "run.json"), "--", script, *words]
+        command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), *own]
+        log = self.folder / "output.txt"
+        with log.open("wb") as stream:
+            process = self.project.start(command, self._environment(request), root / self.cwd, stream)
+            code, is_cut = _wait(process, max(1.0, seconds))
+        state = _json(self.folder / "smoke.json")
+        return SmokeResult(
+            self.script, _record(self.folder / "run.json"), state, code, is_cut=is_cut, last_words=_end_of(log, self.folder)
+        )
+
+    def _environment(self, request: SmokeRequest) -> dict[str, str]:
+        """The variables of the script: its home and its temporary files are in the throw-away folder, too."""
+        own = {
+            TF2NPU_SMOKE: request.as_json(), "HOME": str(self.folder / "home"), "TMPDIR": str(self.folder / "tmp"),
+            "PYTHONUSERBASE": site.getuserbase(), "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "localhost",
+            **dict.fromkeys(_PROXIES, _NOWHERE),
+        }  # fmt: skip
+        return {**os.environ, **own}
+
+
+def _wait(process: Process, seconds: float) -> tuple[int, bool]:
+    """The exit code, as a shell has it, and whether the time was over before."""
+    try:
+        return exit_code_of(process.wait(seconds)), False
+    except subprocess.TimeoutExpired:
+        process.end()
+    except BaseException:
+        process.kill()
+        raise
+    try:
+        return exit_code_of(process.wait(_GRACE)), True
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return exit_code_of(process.wait()), True
+
+
+def _json(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(read_at_most(file, MOST_REPORT_BYTES))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _record(file: Path) -> RunRecord | None:
+    try:
+        return record.read(file)
+    except (OSError, NotAReport):
+        return None
+
+
+def _end_of(log: Path, folder: Path) -> str:
+    with log.open("rb") as stream:
+        stream.seek(max(0, os.fstat(stream.fileno()).st_size - _LAST_BYTES))
+        text = stream.read().decode("utf-8", "replace").strip()
+    return text.replace(f"{folder}/project/", "").replace(f"{folder}/elsewhere", "")
+
+
+def _add(result: SmokeResult, asked: dict[str, str], added: list[str]) -> bool:
+    """Add what a script missed; False where that is nothing new."""
+    if _NO_MODULE.search(result.last_words):
+        return False
+    arguments = [name for name in required_arguments(result.last_words) if name not in added]
+    if values := [(name, value) for name in arguments if (value := _value_of(name, result.last_words))]:
+        for name, value in values:
+            added += [name, value] if name.startswith("-") else [value]
+        return True
+    if not _ABOUT_FILES.search(result.last_words):
+        return False
+    missing = [(path, how) for path, how in result.state.get("missing", ()) if path not in asked]
+    named = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
+    strong = [one for one in missing if one[1] != "exists"]
+    for found in (named, strong, missing):
+        if found:
+            asked[found[-1][0]] = found[-1][1]
+            return True
+    return False
+
+
+def _value_of(name: str, text: str) -> str:
+    """A made-up value of an argument: one of its choices, which is to train, or a place; "" where nothing tells."""
+    choices = re.search(re.escape(name) + r" (?:[A-Z_]+ )?\{([\w,.\s-]+)\}", text)
+    if choices:
+        found = [choice.strip() for choice in choices[1].split(",")]
+        return next((choice for choice in found if choice.lower().startswith("train")), found[0])
+    return f"smoke/{name.lstrip('-')}" if _NAMES_A_PLACE.search(name) else ""
+
+
+def required_arguments(text: str) -> list[str]:
+    """The arguments that a script says it requires, at the end of what it prints."""
+    found = []
+    for pattern in _REQUIRED:
+        for match in pattern.finditer(text):
+            names = next(filter(None, match.groups()), "")
+            found += [name.strip().split("/")[-1] for name in names.split(",")]
+    return [name if name.startswith("-") or pattern is _REQUIRED[0] else f"--{name}" for name in dict.fromkeys(found) if name]
+
+
+def _complete(result: SmokeResult) -> None:
+    """Say what the script needs, and give the record what only this process knows."""
+    if not (result.state.get("steps") and result.code == 0):
+        result.needs = _needs(result)
+    state = result.state
+    known = {"wanted": 0, "steps": 0}
+    told = {key: value for key, value in {**known, **state}.items() if key != "missing"}
+    told["made"] = [*told.get("made", ()), *_made_arguments(result.arguments)]
+    told.update(needs=result.needs, is_cut=result.is_cut, seconds=round(result.seconds), date=datetime.date.today().isoformat())
+    result.state = {**told, "missing": state.get("missing", [])}
+    if result.made is not None:
+        result.made["run"].update(script=result.script, smoke=told)
+
+
+def _made_arguments(added: Sequence[str]) -> list[dict[str, str]]:
+    return [{"path": " ".join(added), "content": "arguments that the script requires"}] if added else []
+
+
+def _needs(result: SmokeResult) -> list[str]:
+    """What the script missed, in words."""
+    module = _NO_MODULE.search(result.last_words)
+    if module:
+        return [f"the module {module[1]}, which is not installed here"]
+    arguments = required_arguments(result.last_words)
+    if arguments:
+        return [f"the argument {name}" for name in arguments]
+    paths = [
+        path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
+    ]
+    return [f"the file {path.removeprefix(PROJECT)}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+
+
+def pristine_folder(folder: Path) -> Path:
+    """The place of the project's copy below a folder for smoke runs."""
+    with Directory.given(folder, make=True):
+        pass
+    return folder / "pristine"

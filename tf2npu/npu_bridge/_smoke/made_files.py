@@ -1,0 +1,133 @@
+"""The made-up files of a process: which there are, what is in them, and which the script asked for in vain."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+
+from npu_bridge._smoke.contents import MAKERS, Contents, form_of
+from npu_bridge._smoke.places import Places, looks_like_path
+
+MOST_MADE = 200
+"""Files of a process that are made at most: a text that looks like a path is not always one."""
+_IN_FOLDER = 16
+"""Files of a folder of which nothing is known but that it is listed."""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A file that the script asked for and that is not there.  how: it asked: "open", "exists", "list", "glob", or a library."""
+
+    path: str
+    how: str
+
+
+class MadeFiles:
+    """places: where files are.  facts: of the script, by which files are made.  made: what was made, by path as the user has it.
+
+    missing: in the order in which the script asked.
+    """
+
+    def __init__(self, places: Places) -> None:
+        self.places, self.facts = places, Contents()
+        self.made: dict[str, str] = {}
+        self.missing: dict[str, Missing] = {}
+        self._of_records: dict[str, str] = {}
+        self._folders: set[str] = set()
+        self._lock = RLock()
+
+    def ask(self, path: str, how: str) -> None:
+        """Note what the script asked for in vain."""
+        self.missing.pop(path, None)
+        self.missing[path] = Missing(path, how)
+
+    def make(self, path: str, forms: Sequence[str]) -> str | None:
+        """Make a file that is missing.  forms: that its reader may take.  Returns: where it is; None where it cannot be made."""
+        with self._lock:
+            form = form_of(path, forms)
+            if form not in MAKERS or len(self.made) >= MOST_MADE:
+                self.ask(path, "open")
+                return None
+            place = self.places.written(path)
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+            told = MAKERS[form](place, self.facts)
+            self.made[self.places.shown(place)] = told
+            if form in ("records", "text"):
+                self._of_records[place] = form
+            return place
+
+    def make_again(self) -> None:
+        """Make the files anew whose form depends on facts of the script that were not known yet."""
+        with self._lock:
+            for place, form in self._of_records.items():
+                if os.path.lexists(place):
+                    self.made[self.places.shown(place)] = MAKERS[form](place, self.facts)
+
+    def make_matching(self, pattern: str, forms: Sequence[str]) -> str | None:
+        """Make files that a pattern finds.  Returns: the pattern where they are, None where none can be made."""
+        place = None
+        for number in range(_IN_FOLDER if form_of(pattern, forms) == "image" else 1):
+            place = self.make(matching(pattern, number), forms)
+        return None if place is None else self.places.written(pattern)
+
+    def make_at_once(self, path: str) -> str | None:
+        """Make what the script is about to read, where its name or its reader tells the form.  Returns: where it is.
+
+        What only the script knows, such as a pickle, is no file of a script's own that it can do without: it gets its error.
+        """
+        asked = self.missing.get(path)
+        if asked is None:
+            return None
+        if asked.how == "glob":
+            return self.make_matching(path, ())
+        if asked.how == "list":
+            self._make_folder(path)
+            self.fill(self.places.read(path))
+            return self.places.read(path)
+        place = self.make(path, [asked.how] if asked.how in MAKERS else [])
+        if place is not None:
+            self.missing.pop(path, None)
+        return place
+
+    def make_asked(self, asked: Missing) -> None:
+        """Make what an earlier attempt asked for in vain."""
+        path, how = asked.path, asked.how
+        if how == "glob":
+            self.make_matching(path, ())
+        elif how == "list" or (how == "exists" and not os.path.splitext(path)[1]):
+            self._make_folder(path)
+        elif how in MAKERS or form_of(path, ()):
+            self.make(path, [how] if how in MAKERS else [])
+        elif not os.path.splitext(path)[1]:
+            self.make(path, ["text"])
+
+    def _make_folder(self, path: str) -> None:
+        """Make an empty folder, which is filled when it is listed."""
+        place = self.places.written(path)
+        Path(place).mkdir(parents=True, exist_ok=True)
+        self.made[self.places.shown(place)] = "a folder"
+        self._folders.add(os.path.realpath(place))
+
+    def fill(self, path: str) -> bool:
+        """Fill a made-up folder that is listed; False for any other."""
+        if os.path.realpath(path) not in self._folders:
+            return False
+        self._folders.discard(os.path.realpath(path))
+        for number in range(_IN_FOLDER):
+            self.make(os.path.join(path, f"{number:05d}.jpg"), ["image"])
+        return True
+
+
+def matching(pattern: str, number: int) -> str:
+    """A path that a pattern of glob finds."""
+    filled = re.sub(r"\[[^\]]*\]|\?", "0", pattern).replace("**", "*")
+    return re.sub(r"\{([^,}]*)[^}]*\}", r"\1", filled).replace("*", f"{number:05d}")
+
+
+def is_path(text: str) -> bool:
+    """Whether a constant of a graph may name a file."""
+    return looks_like_path(text) and " " not in text and not text.startswith(("http:", "https:"))

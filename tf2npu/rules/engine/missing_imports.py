@@ -1,0 +1,132 @@
+"""Imports that cannot work: of files that are not in the tree, of names that a file of the project does not define."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tf2npu.findings import Edit, Finding, Level, Span
+from tf2npu.rules import hooks
+from tf2npu.scanner.known_modules import is_known_module
+from tf2npu.scanner.names import is_framework
+from tf2npu.scanner.project_facts import ProjectFacts
+from tf2npu.scanner.requirements import normalized
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.syntax import parsed
+from tf2npu.scanner.text.edits import Fix
+from tf2npu.scanner.text.source import SourceError, decode
+
+_RULE = "NPU992"
+_MADE_LATER = ("_pb2", "_pb2_grpc", "_version", "version")
+"""Ends of modules that a build makes."""
+_DEPTH = 10
+"""Files through which names are followed."""
+
+
+@hooks.copied_file
+def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[Finding]:
+    """The findings of a file that is not parsed by the converter, as it has nothing to convert."""
+    if path not in project.run:
+        return []
+    try:
+        return _found(path, decode(data).text, project)
+    except (SourceError, SyntaxError, ValueError, RecursionError, MemoryError):  # told elsewhere
+        return []
+
+
+@hooks.after_edits
+def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
+    """The same of a file that is converted."""
+    if script.path not in script.project.run or not script.config.is_enabled(_RULE):
+        return []
+    try:
+        found = _found(script.path, script.text, script.project)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    return [Fix(_RULE, findings=[finding]) for finding in found]
+
+
+def _found(path: str, text: str, project: ProjectFacts) -> list[Finding]:
+    found: dict[str, Finding] = {}
+    for node in _always_run(parsed(text).body):
+        for message in _messages(path, node, project):
+            span = Span(node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
+            found.setdefault(message, Finding(_RULE, Level.MANUAL, span, message))
+    return list(found.values())
+
+
+def _always_run(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run whenever a file is loaded; one in a `try` or under a condition has another way."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            yield from _always_run(node.body)
+
+
+def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFacts) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield from _of_module(path, 0, alias.name, project)
+        return
+    module = node.module or ""
+    target = project.find_module(path, node.level, module) if module or node.level else None
+    if target is None:
+        if not (module == "" and node.level) and not _is_folder(path, node.level, module, project):
+            yield from _of_module(path, node.level, module, project)
+        return
+    for alias in node.names:
+        inner = f"{module}.{alias.name}" if module else alias.name
+        if target != path and not _has(project, target, alias.name) and project.find_module(path, node.level, inner) is None:
+            yield (
+                f"`{target}` defines no `{alias.name}`, so this import fails when the script starts. Add the name there, or "
+                "correct the import."
+            )
+
+
+def _of_module(path: str, level: int, module: str, project: ProjectFacts) -> Iterator[str]:
+    """The message on a module that is imported as a whole, if it is missing."""
+    root = module.partition(".")[0]
+    if project.find_module(path, level, module) is not None or module.endswith(_MADE_LATER):
+        return
+    if level == 0:
+        if is_framework(root) or is_known_module(root) or normalized(root) in project.named_distributions:
+            return
+        if not any(root in parts for parts in project.modules):
+            yield (
+                f"`{root}` is no file of this project, no module of Python and not among the requirements. Put its file into the "
+                "project, or name what installs it in requirements.txt."
+            )
+            return
+        if project.find_module(path, 0, root) is None:
+            return  # found by a path that the script sets
+    if not _is_folder(path, level, module, project):
+        yield (
+            f"The project has no file for `{'.' * level}{module}`, so this import fails when the script starts. Add the file, or "
+            "correct the import."
+        )
+
+
+def _is_folder(path: str, level: int, module: str, project: ProjectFacts) -> bool:
+    """Whether an import leads to a folder of the tree without an `__init__.py`."""
+    parts = tuple(module.split(".")) if module else ()
+    folder = tuple(path.split("/")[:-1])
+    starts = [folder[: len(folder) - (level - 1)]] if level else [folder[:depth] for depth in range(len(folder), -1, -1)]
+    return any(
+        at[: len(start) + len(parts)] == (*start, *parts) and len(at) > len(start) + len(parts)
+        for start in starts for at in project.modules
+    )  # fmt: skip
+
+
+def _has(project: ProjectFacts, path: str, name: str, depth: int = 0) -> bool:
+    """Whether a file of the project may have a name once it is loaded."""
+    facts = project.files[path]
+    if not facts.is_python or facts.names is None or depth > _DEPTH or name.startswith("__") or name == "*":
+        return True
+    if name in facts.names:
+        return True
+    for level, module in facts.stars:
+        target = project.find_module(path, level, module)
+        if target is None or (target != path and _has(project, target, name, depth + 1)):
+            return True
+    return False
