@@ -25,6 +25,7 @@ from tf2npu.report.model.report import Report
 from tf2npu.report.work.entry_scripts import is_ordinary
 from tf2npu.report.work.smoke_runs import is_seen, reason, seen
 from tf2npu.runs import merge
+from tf2npu.runs.stale_files import root_of
 from tf2npu.scanner.notebooks.path import is_notebook
 
 _NOT_SEEN = 1
@@ -44,12 +45,12 @@ def run(words: Sequence[str], options: Sequence[str], steps: int, seconds: int, 
     root = _base(script)
     inner = os.path.relpath(os.path.realpath(script), root)
     with orderly_end(), temporary_folder() as folder:
-        project = SmokeProject(pristine_folder(folder), folder)
+        project = SmokeProject(pristine_folder(folder), folder, told_from=_told_from(report, script, root))
         _copy(script, root, project.pristine)
         result = smoke_run(project, inner, words[1:], options, steps, seconds)
     _tell(result)
     if report is not None and result.made is not None:
-        _put(result, report, root)
+        _put(result, report, root / project.told_from)
     return 0 if _is_seen(result) else _NOT_SEEN
 
 
@@ -66,6 +67,15 @@ def _base(script: Path) -> Path:
     root, current = project_root(script), Path(os.path.realpath(os.curdir))
     is_home = current in (Path.home(), Path(current.anchor))
     return current if root.is_relative_to(current) and not is_home else root
+
+
+def _told_from(report: Path | None, script: Path, root: Path) -> str:
+    """The folder below the root in which the files of a report lie, "" for the root itself."""
+    if report is None or merge.is_file(report):
+        return os.path.relpath(project_root(script), root).removeprefix(".")
+    paths = [file.path for file in merge.load(report).files]
+    found = Path(root_of((), paths, str(script)) or root)
+    return os.path.relpath(found, root).removeprefix(".") if found.is_relative_to(root) else ""
 
 
 def _copy(script: Path, root: Path, place: Path) -> None:

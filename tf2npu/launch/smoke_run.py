@@ -106,11 +106,15 @@ def start_process(command: Sequence[str], environment: Mapping[str, str], folder
 
 @dataclass(frozen=True)
 class SmokeProject:
-    """pristine: a copy of the project, as it was converted.  folder: for its runs.  start: begins their processes."""
+    """pristine: a copy of the project, as it was converted.  folder: for its runs.  start: begins their processes.
+
+    told_from: folder below the project from which records name files, "" for all of it.
+    """
 
     pristine: Path
     folder: Path
     start: Start = start_process
+    told_from: str = ""
 
 
 @dataclass
@@ -157,7 +161,7 @@ def smoke_run(
                 break
             cwd, asked, added = folder, {}, []
     result.seconds = time.monotonic() - begin
-    _complete(result)
+    _complete(result, os.path.relpath(script, project.told_from or "."))
     return result
 
 
@@ -181,7 +185,7 @@ class _Attempt:
         shutil.copytree(self.project.pristine, root, symlinks=True)
         for name in ("elsewhere", "home", "tmp"):
             (self.folder / name).mkdir()
-        request = SmokeRequest(steps, str(self.folder / "smoke.json"), str(root), str(elsewhere), asked)
+        request = SmokeRequest(steps, str(self.folder / "smoke.json"), str(root), str(elsewhere), self.project.told_from, asked)
         script = os.path.relpath(root / self.script, root / self.cwd)
         own = ["run", *options, "--report", str(self.folder / "run.json"), "--", script, *words]
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), *own]
@@ -282,7 +286,7 @@ def required_arguments(text: str) -> list[str]:
     return [name if name.startswith("-") or pattern is _REQUIRED[0] else f"--{name}" for name in dict.fromkeys(found) if name]
 
 
-def _complete(result: SmokeResult) -> None:
+def _complete(result: SmokeResult, script: str) -> None:
     """Say what the script needs, and give the record what only this process knows."""
     if not (result.state.get("steps") and result.code == 0):
         result.needs = _needs(result)
@@ -293,7 +297,7 @@ def _complete(result: SmokeResult) -> None:
     told.update(needs=result.needs, is_cut=result.is_cut, seconds=round(result.seconds), date=datetime.date.today().isoformat())
     result.state = {**told, "missing": state.get("missing", [])}
     if result.made is not None:
-        result.made["run"].update(script=result.script, smoke=told)
+        result.made["run"].update(script=script, smoke=told)
 
 
 def _made_arguments(added: Sequence[str]) -> list[dict[str, str]]:
