@@ -13,7 +13,8 @@ from npu_formats.escape import visible, visible_lines
 from npu_formats.files.state_folder import remove_tree_state
 from npu_formats.files.temporary import temporary_folder
 from tf2npu.config import ConfigError, load_config
-from tf2npu.launch.smoke_run import SmokeProject, SmokeResult, pristine_folder, smoke_run
+from tf2npu.launch.smoke_needs import SmokeResult
+from tf2npu.launch.smoke_run import SmokeProject, pristine_folder, smoke_run
 from tf2npu.launch.subprocess import is_for_pytorch, orderly_end, refuse_pytorch
 from tf2npu.launch.temporary_conversion import adapter_of_script, project_root
 from tf2npu.launch.throw_away_copy import copy_project
