@@ -53,8 +53,12 @@ class MadeFiles:
                 self.ask(path, "open")
                 return None
             place = self.places.written(path)
-            Path(place).parent.mkdir(parents=True, exist_ok=True)
-            told = MAKERS[form](place, self.facts)
+            try:
+                Path(place).parent.mkdir(parents=True, exist_ok=True)
+                told = MAKERS[form](place, self.facts)
+            except OSError:  # a file stands where its folder would be
+                self.ask(path, "open")
+                return None
             self.made[self.places.shown(place)] = told
             if form in ("records", "text"):
                 self._of_records[place] = form
