@@ -34,6 +34,9 @@ TF2NPU_TUNE = "TF2NPU_TUNE"
 _ADAPTER = "adapter"
 """Key of what check and dump reference ask of a process: the adapter whose scripts have the steps that they look at."""
 
+MINDSPORE = "mindspore"
+"""The name that stands for an adapter where a program is one for MindSpore, which runs as it is."""
+
 
 def watched_adapter(environment: Mapping[str, str]) -> str:
     """The adapter of the script at whose steps check or dump reference look in a process; "" in all others."""

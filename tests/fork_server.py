@@ -2,9 +2,10 @@
 
 A process that does nothing but import TensorFlow takes 2 s of a core; a fork of one that has done so takes milliseconds. Its
 state is as clean: TensorFlow makes its thread pools with the first session, and OpenBLAS, which has threads by then, stops and
-starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for four things: TensorFlow is
+starts them around a fork (`pthread_atfork`). What a program sees is what `python` shows it, but for five things: TensorFlow is
 in `sys.modules` before its first line, the hash seed is the server's, so are the variables that the interpreter and libraries
-read while they are loaded, and gc.freeze and gc.unfreeze do nothing. Tests of the import itself, of process groups and of
+read while they are loaded, and gc.freeze and gc.unfreeze do nothing. SIGINT is never ignored, though a shell starts a job of its
+background so. Tests of the import itself, of process groups and of
 terminals start `python`.
 """
 
@@ -208,6 +209,7 @@ def _become(program: dict[str, Any], streams: list[int], set_by_import: Mapping[
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=sys.modules["builtins"], __annotations__={}, **({"__file__": script} if script else {}))
     sys.modules["__main__"] = main
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _nothing() -> None:

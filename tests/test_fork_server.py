@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -89,3 +90,15 @@ def test_variables_that_are_read_while_tensorflow_is_loaded_count() -> None:
     for value, is_enabled in (("1", True), ("0", False)):
         done = fork_server.python(["-c", source], {**PLAIN, "TF_ENABLE_ONEDNN_OPTS": value})
         assert done.stdout == str(is_enabled), done.stderr
+
+
+def test_a_program_can_be_interrupted_though_this_process_ignores_that(tmp_path: Path) -> None:
+    """A job in the background of a shell ignores SIGINT from its start, and hands that on."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        environment = {**PLAIN, "TF_SERVER": "begun by a process that ignores SIGINT"}
+        source = "import signal\ntry:\n    signal.raise_signal(2)\nexcept KeyboardInterrupt:\n    print('interrupted')"
+        done = fork_server.python(["-c", source], environment, tmp_path, loaded=fork_server.CONVERTER)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr

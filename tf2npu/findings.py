@@ -11,7 +11,7 @@ class Level(str, Enum):
 
     FIXED = "fixed"  # an edit was made
     MANUAL = "manual"  # a person must do or decide something
-    UNSUPPORTED = "unsupported"  # will not work on the NPU
+    UNSUPPORTED = "unsupported"  # no way to the NPU is known as it is written
     SKIPPED = "skipped"  # deliberately not looked at: too big, pragma, not parsable
     INFO = "info"  # good to know; never changes the exit code
 
@@ -22,7 +22,7 @@ class Verdict(str, Enum):
     RUNS = "runs"  # as it is
     CONVERTED = "converted"  # a rule rewrites it
     MANUAL = "manual"  # a person must change or decide something
-    UNSUPPORTED = "unsupported"  # will not work on the NPU, or is not in TensorFlow 1.15
+    UNSUPPORTED = "unsupported"  # no way to the NPU is known, or it is not in TensorFlow 1.15
     HOST = "host"  # done by the host's Python or CPU, which is where it belongs
     UNKNOWN = "unknown"  # nobody promises anything, or the name could not be resolved
 
@@ -62,7 +62,8 @@ class EntryScript:
 
     starts: what says so: "named" by the settings, its __main__ "guard", an installed "command", a "package", "loading" it, or
     the name of a "test"; a "notebook", or a shell "launcher", whose `runs` are the scripts that it starts, and which is typed in
-    `folder`.  trains: whether it trains, directly or through the project.
+    `folder`.  trains: whether it trains, directly or through the project.  arguments: words that its command line has to have,
+    with names in capitals for values.
     """
 
     path: str
@@ -70,6 +71,7 @@ class EntryScript:
     trains: bool = False
     runs: tuple[str, ...] = ()
     folder: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,10 @@ What = Literal[
     "overflow", "nan", "absorbed", "underflow", "own", "amplifies", "data",
     "parameters", "start", "mode", "forward", "gradient", "setting", "update", "host",
 ]  # fmt: skip
-"""The kind of a difference. Those of the second line are of PyTorch: other parameters are trained, one begins with other values,
-a module is in another mode; the loss, a gradient, a setting of the optimizer or an update is another; nothing is on a device."""
-Framework = Literal["TensorFlow", "PyTorch"]
+"""The kind of a difference. Those of the second line are of training steps: other parameters are trained, one begins with other
+values, a module is in another mode; the loss, a gradient, a setting of the optimizer or an update is another; nothing is on a
+device."""
+Framework = Literal["TensorFlow", "PyTorch", "MindSpore"]
 RunName = Literal["A", "A'", "B", "C", "D", "E", "F"]
 
 
@@ -162,8 +163,8 @@ class Record(Struct, frozen=True, kw_only=True):
 
     loss: name of the loss's tensor, "" where none was found.  self_distance: of TensorFlow's losses from its own with other
     threads and kernels.  stopped: why a check that is not complete is not.  nodes: in the order of execution.
-    unmatched: tensors of the migrated graph that the original has none for.  framework: of the script; for PyTorch a node is a
-    parameter, and an own error that of its gradient.
+    unmatched: tensors of the migrated graph that the original has none for.  framework: of the script; for PyTorch and
+    MindSpore a node is a parameter, and an own error that of its gradient.
     """
 
     format: Literal[1]

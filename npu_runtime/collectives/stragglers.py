@@ -35,10 +35,14 @@ class Waiting:
 
 def sentence(document: Mapping[str, Any], n_ranks: int) -> str:
     """The sentence that tells a person of the ranks that the others waited for."""
-    said = [f"for rank {rank} {seconds:.1f} s (last {times} times)" for rank, times, seconds in document["last"][:_MOST_RANKS]]
+    said = [f"for rank {rank} {seconds:.1f} s (last {_times(times)})" for rank, times, seconds in document["last"][:_MOST_RANKS]]
     more = len(document["last"]) - len(said)
     rest = f", and {more} more ranks" if more > 0 else ""
-    return f"{n_ranks} ranks have met {document['calls']} times and waited for each other: {', '.join(said)}{rest}"
+    return f"{n_ranks} ranks have met {_times(document['calls'])} and waited for each other: {', '.join(said)}{rest}"
+
+
+def _times(number: int) -> str:
+    return "1 time" if number == 1 else f"{number} times"
 
 
 _MOST_RANKS = 8

@@ -45,7 +45,7 @@ class FunctionLog:
             f"on TensorFlow as a whole: {name} ({_calls(count)}): {self.on_tensorflow.get(name, '')}"
             for name, count in self.calls_on_tensorflow.most_common(MOST_ROWS)
         ]
-        lines.append(f"variables: copied to the device {copies['up']} times, and back for eager code {copies['down']} times")
+        lines.append(f"variables: copied to the device {_times(copies['up'])}, and back for eager code {_times(copies['down'])}")
         if operations:
             told = ", ".join(f"{name} {count}" for name, count in operations.most_common(MOST_ROWS))
             lines.append(f"eager operations on the CPU: {sum(operations.values())}: {told}{_more(operations)}")
@@ -68,6 +68,10 @@ class FunctionLog:
 
 def _calls(n: int) -> str:
     return f"{n} call{'s' * (n != 1)}"
+
+
+def _times(n: int) -> str:
+    return f"{n} time{'s' * (n != 1)}"
 
 
 def _more(table: Counter[str]) -> str:

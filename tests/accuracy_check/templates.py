@@ -25,9 +25,11 @@ _TABLES = (
     sentences.CAUSES,
     sentences.ADVICE,
     sentences.ADVICE_PYTORCH,
+    sentences.ADVICE_MINDSPORE,
     sentences.CHANGES,
     page.RUN_TEXTS,
     page.PYTORCH_TEXTS,
+    page.MINDSPORE_TEXTS,
 )
 
 

@@ -58,7 +58,7 @@ def test_what_1_15_cannot_run_tells_tensorflow_2(name: str) -> None:
     result = convert_source(text, "train.py")
     assert b"\nnpu.open().as_default()\n" in (result.after or b"") and b"npu_bridge" not in (result.after or b"")
     (finding,) = [f for f in result.findings if f.rule == "NPU903"]
-    assert finding.level is Level.INFO and finding.message.startswith(f"{OF_2[name]} tells that this is a script for ")
+    assert finding.level is Level.INFO and finding.message.startswith(f"{OF_2[name]} shows that the script is for ")
     assert finding.before and finding.before in text.splitlines()[finding.span.line - 1]
 
 
@@ -87,7 +87,7 @@ def test_who_says_tf2_gets_a_conversion_for_npu_device(name: str) -> None:
     result = convert_source(text, "train.py", Config(dialect="tf2"))
     assert b"\nnpu.open().as_default()\n" in (result.after or b"") and b"npu_bridge" not in (result.after or b"")
     (finding,) = about_dialect(text, dialect="tf2")
-    assert finding.message.startswith("--target tf2 tells that this is a script for TensorFlow 2; converted for")
+    assert finding.message.startswith("--target tf2 shows that the script is for TensorFlow 2, so that it was converted for")
 
 
 @pytest.mark.parametrize(

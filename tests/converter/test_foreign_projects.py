@@ -183,7 +183,7 @@ def test_initializers_of_a_file_share_one_remark() -> None:
     source = f"import tensorflow as tf\n{inits}o = tf.train.AdamOptimizer(0.1).minimize(l)\n"
     found = findings({"a.py": source}, "a.py", "NPU421", distributed="tf")
     assert [(f.span.line, f.level.value) for f in found] == [(2, "manual")]
-    assert "one of 12 such places in the file; the others: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13." in found[0].message
+    assert "has 12 such places; the others: 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13." in found[0].message
     two = "i = tf.global_variables_initializer()  # tf2npu: ignore[NPU421]\ni = tf.global_variables_initializer()\n"
     one = source.replace(inits, two)
     assert [(f.span.line, "such places" in f.message) for f in findings({"a.py": one}, "a.py", "NPU421", distributed="tf")
@@ -521,3 +521,20 @@ def test_one_device_that_settings_tell_is_no_tower(device: str, is_several: bool
 )
 def test_a_call_of_before_1_0_is_brought_to_1_15(before: str, after: str) -> None:
     assert converted({"a.py": f"import tensorflow as tf\ny = {before}\n"})["a.py"] == f"import tensorflow as tf\ny = {after}\n"
+
+
+def test_a_project_with_ranks_somewhere_says_nothing_of_programs_without():
+    """A tree of tutorials has one script with Horovod; a script beside it saves by seconds and is alone."""
+    by_seconds = "import tensorflow as tf\nh = tf.train.CheckpointSaverHook('d', save_secs=600)\n"
+    ranks = "import tensorflow as tf\nimport horovod.tensorflow as hvd\nimport hooks\nhvd.init()\n"
+    files = {"alone.py": by_seconds, "ranks.py": ranks, "hooks.py": by_seconds}
+    levels = {path: [f.level.value for f in findings(files, path, "NPU929")] for path in files}
+    assert levels == {"alone.py": ["info"], "ranks.py": [], "hooks.py": ["manual"]}
+
+
+def test_a_file_that_reads_data_by_tensorpack_alone_makes_no_graph():
+    reader = "from tensorpack.dataflow import PrefetchData\nfrom tensorpack.dataflow.base import RNGDataFlow\n"
+    train = "import tensorflow as tf\nimport reader\ntf.Session().run(reader.x)\n"
+    assert findings({"reader.py": reader, "train.py": train}, "reader.py", "NPU905") == []
+    whole = f"{reader}from tensorpack import TrainConfig\n"
+    assert [f.level.value for f in findings({"reader.py": whole, "train.py": train}, "reader.py", "NPU905")] == ["manual"]

@@ -51,7 +51,7 @@ def test_every_api_that_needs_a_person_is_told_where_it_is_used() -> None:
             "tf.lite.TFLiteConverter.from_session",
         ),
         ("with tf.contrib.framework.arg_scope([f]):\n    pass", Level.INFO, "tf.contrib.framework.arg_scope (2): deprecated"),
-        ("tf.compat.v2.boolean_mask(a, b)", Level.MANUAL, "what rule NPU921 says holds here"),
+        ("tf.compat.v2.math.bincount(a)", Level.MANUAL, "what rule NPU921 says holds here"),
         ("f = functools.partial(tf.train.batch_join, batch_size=3)", Level.MANUAL, "what rule NPU911 says holds here"),
     ],
 )

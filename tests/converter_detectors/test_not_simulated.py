@@ -93,7 +93,7 @@ def test_it_is_said_once_and_names_the_other_lines() -> None:
     code = "from tensorflow.contrib import rnn\na = rnn.GridLSTMCell(3)\nb = rnn.GridLSTMCell(4)\nc = rnn.GridLSTMCell(5)\n"
     (finding,) = said(code)
     assert finding.span.line == 2
-    assert "3 such places in the file; the others: 3, 4." in finding.message
+    assert "3 such places; the others: 3, 4." in finding.message
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ PROMISES = {
 BOTH_HALVES = {
     "NPU911": ("manual", "on the simulated device", "on an NPU"),
     "NPU924": ("unsupported", "on the simulated device", "on an NPU"),
-    "NPU968": ("manual", "A simulated run ends here", "An Ascend host with 1.15 has it"),
+    "NPU968": ("manual", "A simulated run ends here", "An NPU host with TensorFlow 1.15 has it"),
 }
 
 

@@ -60,7 +60,7 @@ def test_as_many_threads_as_a_list_or_the_caller_says_need_a_person(code: str) -
         ("tf.train.string_input_producer(files)", "from_tensor_slices(files)"),
         ("tf.train.shuffle_batch([a], 8, 100, 50)", "dataset.shuffle(capacity).batch("),
         ("tf.train.batch_join(parts, 8)", "dataset.interleave("),
-        ("tf.train.start_queue_runners(sess)", "take it out"),
+        ("tf.train.start_queue_runners(sess)", "Delete the line"),
     ],
 )
 def test_what_tf_data_has_in_its_place_is_named(code: str, words: str) -> None:

@@ -84,8 +84,8 @@ def test_sessions_of_which_there_is_the_same_to_say_are_told_once() -> None:
     )
     findings = [f for f in convert_source(code, "m.py").findings if f.rule == "NPU910"]
     assert [f.span.line for f in findings] == [3, 7]
-    assert "call s.close()" in findings[0].message and findings[0].message.endswith("the others: 6.")
-    assert "call t.close()" in findings[1].message
+    assert "Call s.close()" in findings[0].message and findings[0].message.endswith("the others: 6.")
+    assert "Call t.close()" in findings[1].message
 
 
 def test_a_session_that_a_comment_keeps_is_not_the_one_that_is_told_of() -> None:

@@ -139,14 +139,14 @@ def test_rules_of_one_line_share_a_comment():
 
 def test_all_places_of_one_finding_get_a_comment():
     text = "a = tf.x(1)\nb = tf.x(1)\nc = tf.x(1)\n"
-    told = "Write it in another way. This is one of 3 such places in the file; the others: 2, 3."
+    told = "Write it in another way. The file has 3 such places; the others: 2, 3."
     result = carried_out(made(text, finding(text, "tf.x(1)", message=told)), {"NPU912": "suppress"})
     assert result.after.decode().count("# tf2npu: ignore[NPU912]") == 3
 
 
 def test_a_finding_that_does_not_name_all_of_its_places_is_not_switched_off():
     text = "a = tf.x(1)\nb = tf.x(1)\n"
-    told = "Write it in another way. This is one of 30 such places in the file; the others: 2, ...."
+    told = "Write it in another way. The file has 30 such places; the others: 2, ...."
     before = made(text, finding(text, "tf.x(1)", message=told.replace(", ....", ", ...")))
     result = carried_out(before, {"NPU912": "suppress"})
     assert result.after == before.after

@@ -45,7 +45,7 @@ def test_the_training_graph_with_the_most_steps_comes_first(tool, script, tmp_pa
     assert nodes["fc/MatMul"] == ["MatMul", ["x:0", "fc/kernel/read:0"]]
     assert nodes["fc/kernel/read"] == ["Identity", ["fc/kernel:0"]]
     assert not {"init", "AsString"} & nodes.keys() and (out / "other" / "4" / "nodes.json").exists()
-    assert "training 3: 4 steps, 2 written" in done.out and ", 1 strings" in done.out
+    assert "graph 1: 1 step, 1 written" in done.out and "training 3: 4 steps, 2 written" in done.out and ", 1 strings" in done.out
     again = tool("dump", "reference", script, "--out", out, "4", "0")
     assert again.code == 2 and "holds files already" in again.err
 

@@ -200,6 +200,16 @@ def _template(node: ast.AST) -> str | None:
     return None
 
 
+def written_in(node: ast.expr) -> list[str]:
+    """The texts that an argument may be; nothing for one that is made elsewhere."""
+    if isinstance(node, ast.IfExp):
+        return [*written_in(node.body), *written_in(node.orelse)]
+    if isinstance(node, ast.BinOp):
+        return [first + second for first in written_in(node.left) or ["{}"] for second in written_in(node.right) or ["{}"]]
+    text = _template(node)
+    return [] if text is None else [text]
+
+
 def _name(function: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
 

@@ -25,6 +25,7 @@ s = tf.Session(**k)
 d = tf.data.Dataset.range(10).padded_batch(3, [None])
 q = tf.train.batch([a], 8, 4)
 y = tf.boolean_mask(x, m)
+i = tf.setdiff1d(a, b)
 for i in range(3):
     s.run(tf.assign(v, i))
 z = tf.placeholder(tf.float64)

@@ -23,7 +23,7 @@ from tf2npu.report.model.baseline import read as read_baseline
 from tf2npu.report.model.baseline import write as write_baseline
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 
 SCHEMA = json.loads((Path(report.__file__).parent / "compare.schema.json").read_text())
 HEAD = "import tensorflow as tf\n"
@@ -147,9 +147,8 @@ def test_a_sentence_stands_once(language: str):
     assert len(found.new) == 3
 
 
-def test_the_effort_that_is_left_falls_with_the_work():
+def test_what_is_left_falls_with_the_work():
     document = json.loads(as_json.render(compare(report_on(a=FIRST + SECOND + THIRD), report_on(a=FIRST))))
-    before, after = document["before"]["hours"], document["after"]["hours"]
-    assert 0 < after[0] < after[1] and all(now < then for now, then in zip(after, before, strict=True))
+    assert [(document[side]["decisions"], document[side]["places"]) for side in ("before", "after")] == [(1, 3), (1, 1)]
     nothing = json.loads(as_json.render(compare(report_on(), report_on())))
-    assert nothing["after"]["hours"] == [0, 0]
+    assert (nothing["after"]["decisions"], nothing["after"]["places"]) == (0, 0)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 
 import jsonschema
@@ -13,10 +14,12 @@ from tf2npu.config import EffortSettings
 from tf2npu.file_findings import FILE_FINDINGS
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
 from tf2npu.report.formats import as_json
+from tf2npu.report.html import as_html
 from tf2npu.report.model.report import ApiRow, FileReport, Report
 from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.work.costs import CLASSES, TABLE, cost_of, costs
 from tf2npu.report.work.decisions import decisions
-from tf2npu.report.work.effort import CLASSES, SHARES, TABLE, cost_of, costs, effort, minutes_of, shown_hours
+from tf2npu.report.work.effort import SHARES, effort, minutes_of, shown_hours
 from tf2npu.report.work.verdict import verdict
 from tf2npu.rules import rule_parts
 
@@ -60,16 +63,34 @@ def test_a_decision_counts_its_first_place_and_less_each_further_one():
     estimate = effort(found, left(found))
     assert (estimate.left.decisions, estimate.left.places) == (1, 5)
     assert estimate.shares["to write"] == estimate.left
-    assert estimate.hours(estimate.left) == (estimate.left.minutes * 0.5 / 60, estimate.left.minutes * 2 / 60)
 
 
-def test_shares_follow_the_class_and_what_is_fixed_is_done():
+def test_hours_are_told_to_a_team_that_set_minutes_of_its_own_and_to_nobody_else():
+    found = report(finding("NPU944", 1))
+    assert effort(found, left(found)).hours(effort(found, left(found)).left) is None
+    assert "hours" not in json.loads(as_json.render(found))["summary"]["effort"]
+    page = dict(as_html.Pages(found).texts())["index.html"]
+    assert "0.01 (95 %" in page and not re.search(r"\d hours", page)
+    found.effort = EffortSettings(minutes=(("NPU944", 60.0, 60.0),))
+    assert json.loads(as_json.render(found))["summary"]["effort"]["hours"] == [0.5, 2.0]
+    page = dict(as_html.Pages(found).texts())["index.html"]
+    assert "0.5 to 2 hours" in page and "0.01 (95 %" in page
+
+
+def test_shares_follow_the_class_and_the_code_at_hand_and_what_is_fixed_is_done():
     found = report(
         finding("NPU922", 1), finding("NPU101", 2), finding("NPU944", 3), finding("NPU101", 4, Level.FIXED, "done"),
-        finding("NPU970", 5, Level.INFO),
+        finding("NPU970", 5, Level.INFO), replace(finding("NPU101", 6, message="write"), after="a\nb\n"),
     )  # fmt: skip
     shares = effort(found, left(found)).shares
     assert {name: share.places for name, share in shares.items()} == dict.fromkeys(SHARES, 1)
+    assert {name: share.lines for name, share in shares.items() if share.lines} == {"to copy": 2, "to write": 1}
+
+
+def test_lines_that_code_leaves_as_they_are_are_not_to_be_written():
+    kept = replace(finding("NPU101", 1), before="f(\n  a,\n  b)", after="f(\n  c,\n  b)", replaces=True)
+    found = report(kept)
+    assert effort(found, left(found)).left.lines == 1
 
 
 def test_what_the_baseline_holds_is_not_left():

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 SCREEN = {"width": 1280, "height": 800}
-FACTS = ("#verdict .outcome > span", "#verdict .hours", "#verdict .work", "#verdict p:has(strong)")
-"""Facts for a lead: the verdict, the hours, the parts that they are split into, and the risks."""
+FACTS = ("#verdict .outcome > span", "#verdict .left", "#verdict .work", "#verdict p:has(strong)")
+"""Facts for a lead: the verdict, the places that are left, the shares that they are split into, and the risks."""
 AT_POINT = "(box) => document.elementFromPoint(box.x + 5, box.y + 5)?.getAttribute('href') === '#words'"
 WORDS = {"manual": "A person must change", "info": "It runs as it is", "host": "The host's processor"}
 
@@ -90,7 +90,7 @@ def first_pages(target: Path) -> list[Path]:
     return [*(p for p in sorted(target.glob("*.html")) if not p.stem[-1].isdigit()), *sorted((target / "files").glob("*"))[:1]]
 
 
-def test_verdict_hours_risks_and_the_first_step_are_read_without_scrolling(opened, report):
+def test_verdict_places_risks_and_the_first_step_are_read_without_scrolling(opened, report):
     name, target = report
     page = opened(target / "index.html")
     for fact in FACTS:
@@ -98,7 +98,7 @@ def test_verdict_hours_risks_and_the_first_step_are_read_without_scrolling(opene
     assert is_read(page.locator("#next_steps .steps li").first)
     if name == "small":
         assert page.locator("#verdict .outcome").inner_text().startswith("Ready after")
-        assert "hours" in page.locator("#verdict .hours").inner_text()
+        assert "places left" in page.locator("#verdict .left").inner_text()
 
 
 def test_what_to_change_and_the_command_are_two_clicks_away(opened, report):

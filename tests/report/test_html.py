@@ -287,7 +287,7 @@ def test_a_message_that_a_file_repeats_is_said_once_with_its_places():
     assert code.count("Say it once.") == 1 and code.count(f'As said at <a href="#{anchors[0]}">') == 9
     assert re.findall(r"<pre>(g\(\d+\))</pre>", code) == [f"g({number})" for number in range(1, 11)]  # what to write differs
     decisions = texts["decisions.html"]
-    assert decisions.count("Say it once.") == 1 and "10 findings, 1 file, " in decisions
+    assert decisions.count("Say it once.") == 1 and "10 findings, 1 file</span>" in decisions
     assert set(re.findall(rf'href="{re.escape(name)}#(f-[0-9a-f]+)"', decisions)) == set(anchors)
     left_to_do = texts["index.html"].split('<section id="left_to_do"')[1].split("</section>")[0]
     assert left_to_do.count("Say it once.") == 1

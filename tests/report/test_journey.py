@@ -287,7 +287,7 @@ def test_without_scripts_every_finding_is_reached_by_links(visits, report):
     for path, finding in findings_of(report):
         cell = f"cell {finding['cell']}:" if "cell" in finding else ""
         assert f"{path}:{cell}{finding['line']}:{finding['column']}" in rows
-        message, _, _ = finding["message"].partition(" This is one of ")
+        message, _, _ = finding["message"].partition(" The file has ")
         assert any(plain(message) in note and finding["rule"] in note for note in notes), finding
     assert len(notes) == sum(len(file["findings"]) for file in document_of(report)["files"] if file.get("source") is not None)
 

@@ -19,7 +19,10 @@ from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.model.rule_facts import RuleFacts
 from tf2npu.rules import all_rules
 
-SOURCE = "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\ny = tf.where(m)\n"
+SOURCE = (
+    "import tensorflow as tf\nd = tf.data.Dataset.range(10).padded_batch(3, [None])\nz = tf.dynamic_partition(a, p, 2)\n"
+    "i = tf.image.non_max_suppression(boxes, scores, 5)\n"
+)
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -71,8 +74,9 @@ def test_every_verdict_of_the_table_says_where_it_comes_from() -> None:
 
 def test_the_page_of_apis_tells_verdict_source_and_what_to_write(report: Report) -> None:
     text = pages(report)["apis.html"]
-    row = next(part for part in text.split("<tr") if "tensorflow.where<" in part)
-    assert legend.source_of_verdict("tensorflow.where") in unescape(row) and "tf.where(m, x, tf.zeros_like(x))" in row
+    row = next(part for part in text.split("<tr") if "tensorflow.image.non_max_suppression<" in part)
+    assert legend.source_of_verdict("tensorflow.image.non_max_suppression") in unescape(row)
+    assert "pad_to_max_output_size=True" in row
 
 
 def test_the_page_of_rules_tells_why_an_example_and_how_to_silence_it(report: Report) -> None:

@@ -36,7 +36,7 @@ def test_the_other_places_are_links(path: str, source: str, shown: list[str]) ->
         links = re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', text)
         assert [line for _, line in links][: len(shown)] == shown
         assert all(re.search(rf"<tr id={anchor}\b", page) for anchor, _ in links)
-        assert "such places in the file" not in text
+        assert "such places; the others" not in text
     anchors = [anchor for anchor, _ in re.findall(r'<a href="[^"#]*#(L\d+)">([^<]*)</a>', page)]
     lines = [re.search(rf"<tr id={anchor}\b(?:(?!<tr).)*", page, re.DOTALL) for anchor in anchors]
     assert all(found is not None and "np" in found[0] for found in lines)

@@ -15,6 +15,7 @@ from tests.report.browser import Browser
 from tests.report.test_json import CHECK, RUN
 from tf2npu.findings import EntryScript, Finding, Level, Span, Status, Verdict
 from tf2npu.report import writer
+from tf2npu.report.formats import as_text
 from tf2npu.report.formats.render_context import View
 from tf2npu.report.html import as_html
 from tf2npu.report.html.treemap import HEIGHT, MOST_BOXES, WIDTH, boxes, squarified, tree
@@ -89,17 +90,39 @@ def test_the_exports_are_those_that_the_shim_sets():
     assert f"export {' '.join(f'{name}={value}' for name, value in DEFAULTS.items())}" == HOST_EXPORTS
 
 
-def test_next_steps_begin_with_blockers_then_what_most_scripts_need_and_end_with_a_run():
+def test_next_steps_begin_with_what_failed_then_blockers_then_what_most_scripts_need_and_end_with_a_run():
     report = project()
     report.files.append(FileReport("c.py", Status.CONVERTED, [finding("NPU944", 1)], references=1))
     view = View(report)
     steps = next_steps(report, view.decisions, view.entries)
     assert [step.decision.facts.id for step in steps[:-1]] == ["NPU900", "NPU944", "NPU922", "NPU941"]
-    assert (steps[2].scripts, steps[3].scripts) == (2, 1)
+    assert [step.decision.scripts for step in steps[2:4]] == [2, 1]
     assert steps[-1].command == "tf2npu run --report tf2npu-report a/train.py"
     many = [finding("NPU941", n, message=f"look {n}") for n in range(1, 30)]
     report.files.append(FileReport("d.py", Status.CONVERTED, many, references=1))
     assert len(next_steps(report, View(report).decisions, view.entries)) == MOST_STEPS
+
+
+def test_every_format_tells_decisions_in_one_order_by_one_name():
+    """A decision that fewer scripts need comes later in every list, though its file comes first by name."""
+    report = project()
+    report.files.insert(0, FileReport("a/alone.py", Status.CONVERTED, [finding("NPU941", 1), finding("NPU101", 2)], references=1))
+    report.files.append(FileReport("z.py", Status.CONVERTED, [finding("NPU944", 1)], references=1))
+    wanted = [(one.facts.id, one.facts.title) for one in View(report).decisions]
+    pages = dict(as_html.Pages(report).texts())
+    cards = re.findall(r"<h2>.*?</span> (.*?): [^:]*</h2>", pages["decisions.html"])
+    named = {
+        name: re.findall(r"<strong>([^<]*)</strong></a>", _section(pages["index.html"], name))
+        for name in ("left_to_do", "next_steps")
+    }
+    assert cards == named["left_to_do"] == [title for _, title in wanted]
+    assert named["next_steps"] == cards[: len(named["next_steps"])] and named["next_steps"]
+    text = [line.split()[2] for line in as_text.render(report).split("Left to do:")[1].split("\n\n")[0].splitlines()[1:]]
+    assert list(dict.fromkeys(text)) == list(dict.fromkeys(rule for rule, _ in wanted))
+
+
+def _section(page: str, name: str) -> str:
+    return page.split(f'<section id="{name}"')[1].split("</section>")[0]
 
 
 def test_lines_are_counted_once_under_who_touches_them():

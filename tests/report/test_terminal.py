@@ -29,7 +29,7 @@ from tf2npu.report.formats.as_text import place
 from tf2npu.report.formats.localized import localized
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.report.work.overview import outlook
 
 SEQUENCE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
@@ -152,8 +152,8 @@ def test_levels_have_their_numbers():
     with tty(80) as (stream, seen):
         terminal.console(stream).print(terminal._levels(report, found, terminal.catalogue("en")))
     rows = SEQUENCE.sub("", seen.decode()).splitlines()
-    assert rows[0].split() == ["level", "decisions", "places", "minutes"]
-    numbers = len(found.left), sum(d.n_places for d in found.left), round(sum(found.minutes))
+    assert rows[0].split() == ["level", "decisions", "places"]
+    numbers = len(found.left), sum(d.n_places for d in found.left)
     assert ["manual", *map(str, numbers)] in [row.split() for row in rows]
 
 

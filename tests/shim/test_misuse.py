@@ -88,7 +88,9 @@ OTHER_FIELD = {"b": ("i", 1), "i": ("s", b"1"), "s": ("b", True)}
 
 
 @pytest.fixture
-def told(graph, capsys) -> Callable[[tf.ConfigProto], str]:
+def told(graph, capsys, tmp_path, monkeypatch) -> Callable[[tf.ConfigProto], str]:
+    monkeypatch.chdir(tmp_path)  # where a profile goes that has no folder
+
     def run(config: tf.ConfigProto) -> str:
         _log._said.clear()
         with tf.Session(config=config) as session:

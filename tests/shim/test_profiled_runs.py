@@ -339,3 +339,12 @@ def test_what_is_fetched_stays_in_memory_to_the_end_of_the_step(fresh, tmp_path)
     last = max(int(row["Task ID"]) for row in profile.table("op_summary") if row["Model ID"] == "2")
     rows = [row for row in profile.table("static_op_mem") if row["Graph ID"] == "2" and "first/Relu" in row["Op Name"]]
     assert str(last) in [row["Node Index End"] for row in rows if row["Op Name"].startswith("first/MatMul")]
+
+
+def test_a_script_that_goes_elsewhere_has_its_profile_where_it_asked_for_it(fresh, tmp_path):
+    (tmp_path / "other").mkdir()
+    begin = f"import os\nos.chdir({str(tmp_path)!r})\n"
+    source = textwrap.dedent(MODEL.format(options=json.dumps(ALL))) + textwrap.dedent(IN_SESSION) + textwrap.dedent(STEPS)
+    done = fresh(begin + source + "os.chdir('other')\n")
+    (profile,) = tmp_path.glob("PROF_*")
+    assert f"the profile is in {profile}\n" in done.stderr and not list((tmp_path / "other").iterdir())

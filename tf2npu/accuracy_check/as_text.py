@@ -73,7 +73,7 @@ def _randomness(record: Record, t: Texts) -> Iterator[Line]:
 
 def _blocks(record: Record, t: Texts, folder: str) -> list[_Block]:
     rows = _rows(record)
-    labels = [fitted(sentences.label(runs, t), _MOST_LABEL) for runs in rows]
+    labels = [fitted(sentences.label(record, runs, t), _MOST_LABEL) for runs in rows]
     columns = max(_LABEL, *map(width, labels))
     shown = _Losses(record, COLUMNS - columns - width(t("loss")) - 6 - _VERDICT)
     files = names_by_label(record)
@@ -109,7 +109,7 @@ def _said(record: Record, run: Run, t: Texts) -> str:
         return sentences.verdict(record, run, t)
     if record.self_distance is None:
         return ""
-    return t("({} against itself: {})", record.framework, share_text(record.self_distance))
+    return t("({} against itself: {})", sentences.kernels(record), share_text(record.self_distance))
 
 
 class _Losses:

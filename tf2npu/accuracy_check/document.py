@@ -44,7 +44,8 @@ class Difference(Struct, frozen=True):
     node: its name in the user's graph.  file, line: of the original; "" and 0 where they are not known.
     error: distance of its result from the original's.  own_error: distance from what TensorFlow makes of the same inputs.
     input_error: distance of its inputs from the original's.  what: what is off; "" for a source of randomness.
-    original, here: a setting in the original and in this run.  For PyTorch, node is a parameter, a module or a setting.
+    original, here: a setting in the original and in this run.  For PyTorch and MindSpore, node is a parameter, a module or a
+    setting.
     """
 
     node: str
@@ -109,7 +110,7 @@ class Document(Struct, frozen=True):
 
     loss: name of the loss's tensor.  self_distance: of TensorFlow's losses from its own with other threads and kernels.
     stopped: why a check that is not complete is not.  unmatched: tensors that the original has none for.
-    framework: of the script; for PyTorch, nodes are its parameters.
+    framework: of the script; for PyTorch and MindSpore, nodes are its parameters.
     """
 
     version: str

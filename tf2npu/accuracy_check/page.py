@@ -46,6 +46,12 @@ PYTORCH_TEXTS = {
     "C": "on the device: kernels, and 16 bits where the script asks for them",
 }  # fmt: skip
 """The same for a script of PyTorch."""
+MINDSPORE_TEXTS = {
+    "A": "the program on TensorFlow's CPU", "A'": "the program there again, in the same way",
+    "C": "on the device: kernels, and 16 bits where the program asks for them",
+}  # fmt: skip
+"""The same for a program of MindSpore."""
+_ABOUT = {"TensorFlow": RUN_TEXTS, "PyTorch": PYTORCH_TEXTS, "MindSpore": MINDSPORE_TEXTS}
 SCRIPT_TEXTS = ("{} of {} nodes", "no node fits", "Sort by {}", "row {}: {}", "{}: {}")
 """Texts that the page's script writes, as templates of the catalogue."""
 
@@ -57,7 +63,7 @@ def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = No
     heads = _heads(record, t)
     data = {**node_table.columns(record), "heads": heads, "words": {text: t(text) for text in SCRIPT_TEXTS}}
     return _environment(t).get_template("check.html").render(
-        record=record, is_pytorch=record.framework == "PyTorch", title=title(record, t),
+        record=record, has_steps=sentences.has_steps(record), kernels=sentences.kernels(record), title=title(record, t),
         blocks=[_block(record, run, links, t) for run in wrong],
         rows=[_row(record, run, links, t) for run in record.runs], picture=picture(record.runs), steps=_steps(record),
         has_more_steps=max(len(run.loss) for run in record.runs) > _MOST_STEPS, stopped=sentences.stopped(record, t),
@@ -76,7 +82,8 @@ def title(record: Record, t: Texts) -> str:
             return t("The difference begins at {}", run.first.node) if run.first else t("Run {} differs", run.label)
     if verdicts.exit_code(record) != verdicts.EXIT_AGREES:
         return t("The check is not complete")
-    return t("The migrated script agrees with the original")
+    is_converted = record.framework != "MindSpore"
+    return t("The migrated script agrees with the original") if is_converted else t("The device agrees with TensorFlow's CPU")
 
 
 def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
@@ -84,7 +91,7 @@ def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict
     first = run.first
     change = run.least_change if verdicts.names_causes(record) else None
     return {
-        "run": run, "name": sentences.label([run], t), "verdict": sentences.verdict(record, run, t), "first": first,
+        "run": run, "name": sentences.label(record, [run], t), "verdict": sentences.verdict(record, run, t), "first": first,
         "operator": sentences.operator(first.op, first.dtype) if first else "",
         "place": sentences.place(first.file, first.line) if first else "",
         "what": [sentences.what(first, t), *sentences.inputs(first, run, t)[:1]] if first else [],
@@ -102,10 +109,10 @@ def _block(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict
 def _row(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[str, Any]:
     """A run as a row of the table."""
     kind = verdicts.verdict_of(run)
-    about = PYTORCH_TEXTS if record.framework == "PyTorch" else RUN_TEXTS
+    about = _ABOUT[record.framework]
     is_yardstick = run.run == "A" and run.failure is None
     return {
-        "name": sentences.label([run], t), "about": t(about[run.run]), "kind": kind.replace(" ", "-"),
+        "name": sentences.label(record, [run], t), "about": t(about[run.run]), "kind": kind.replace(" ", "-"),
         "loss": loss_text(run.loss[-1]) if run.loss else "-",
         "figures": [share_text(value) for value in (run.loss_error, run.update_error, run.tolerance)],
         "verdict": "" if is_yardstick else sentences.verdict(record, run, t), "first": run.first,

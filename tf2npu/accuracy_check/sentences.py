@@ -41,8 +41,18 @@ ADVICE_PYTORCH = {
     "without torch.autocast, and keep in float32 what differs only with it.",
 }  # fmt: skip
 """Advice for scripts of PyTorch, where it is another."""
+ADVICE_MINDSPORE = {
+    "kernel": "An operator of the simulated device computes something else than TensorFlow's on the CPU. Report it "
+    "with the program.",
+    "precision": "16 bits are too few for these results, or the chip cuts at its largest number what is infinite on the CPU. "
+    'Compare with amp_level="O0", and keep in float32 what differs only in 16 bits.',
+}
+"""The same for programs of MindSpore."""
+_ADVICE = {
+    "TensorFlow": ADVICE, "PyTorch": {**ADVICE, **ADVICE_PYTORCH}, "MindSpore": {**ADVICE, **ADVICE_MINDSPORE},
+}  # fmt: skip
 OF_NODES = ("overflow", "nan", "absorbed", "underflow", "own", "amplifies", "data")
-"""Kinds of a difference that begins in a node of a graph; the others begin in a step of PyTorch."""
+"""Kinds of a difference that begins in a node of a graph; the others begin in a training step."""
 CHANGES = {
     "nodes": "{} in float32", "types": "operators {} in float32", "passes": "without {}", "rules": "without what {} changes",
 }  # fmt: skip
@@ -51,9 +61,21 @@ _SHOWN_NAMES = 2
 """Names of a least change in a sentence; check.json has all."""
 
 
-def label(runs: list[Run], t: Texts) -> str:
+def has_steps(record: Record) -> bool:
+    """Whether training steps were compared, whose nodes are parameters, and not the nodes of a graph."""
+    return record.framework != "TensorFlow"
+
+
+def kernels(record: Record) -> str:
+    """The framework on whose kernels the original ran."""
+    return "PyTorch" if record.framework == "PyTorch" else "TensorFlow"
+
+
+def label(record: Record, runs: list[Run], t: Texts) -> str:
     """The name of a run, or of several that stand in one row."""
     letters = ", ".join(run.run for run in runs)
+    if record.framework == "MindSpore":
+        return {"A": t("{} TensorFlow's CPU", letters), "A'": t("{} CPU again", letters), "C": t("{} device", letters)}[letters]
     mode = mode_name(runs[0].mode, t)
     names = {
         "A": t("{} original", letters), "A'": t("{} original again", letters), "B": t("{} migrated, CPU", letters),
@@ -83,7 +105,7 @@ def verdict(record: Record, run: Run, t: Texts) -> str:
 def _agrees(record: Record, run: Run, t: Texts) -> str:
     if not run.compared:
         return t("agrees")
-    if record.framework == "PyTorch":
+    if has_steps(record):
         return t("agrees, {} of {} parameters", run.agreeing, run.compared)
     return t("agrees, {} of {} nodes", run.agreeing, run.compared)
 
@@ -91,8 +113,7 @@ def _agrees(record: Record, run: Run, t: Texts) -> str:
 def advice(record: Record, run: Run, t: Texts) -> str:
     """The advice on a run's difference; "" where no cause is known."""
     cause = cause_of(record, run)
-    table = {**ADVICE, **ADVICE_PYTORCH} if record.framework == "PyTorch" else ADVICE
-    return t(table[cause]) if cause else ""
+    return t(_ADVICE[record.framework][cause]) if cause else ""
 
 
 def _off(run: Run, t: Texts) -> str:
@@ -137,7 +158,7 @@ def what(first: FirstDifference, t: Texts) -> str:
 
 
 def _of_step(first: FirstDifference, t: Texts) -> str:
-    """The sentence on a difference of a step of PyTorch."""
+    """The sentence on a difference of a training step."""
     apart = share_text(first.error)
     return {
         "parameters": lambda: (

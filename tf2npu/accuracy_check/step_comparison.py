@@ -9,6 +9,7 @@ from typing import Any
 
 from npu_formats.documents.check_record import What
 from npu_formats.documents.training_steps import ParameterStep, TrainingStep
+from npu_formats.documents.written_steps import as_json
 
 
 @dataclass(frozen=True)
@@ -218,10 +219,3 @@ def _gradient_error(theirs: ParameterStep, ours: ParameterStep) -> float:
 
 def _update_error(theirs: ParameterStep, ours: ParameterStep) -> float:
     return _distance(_minus(theirs.after, theirs.before), _minus(ours.after, ours.before))
-
-
-def as_json(value: float | None) -> Any:
-    """A number as JSON has it; what it has not is a text."""
-    if value is None or math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

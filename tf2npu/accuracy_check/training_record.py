@@ -1,4 +1,4 @@
-"""The record of a check of a PyTorch script, made of the training steps that its runs have written."""
+"""The record of a check of a script for PyTorch or MindSpore, made of the training steps that its runs have written."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from npu_formats.documents.check_record import Failure
+from npu_formats.documents.check_record import Failure, Framework
 from npu_formats.documents.training_steps import Steps, TrainingStep
+from npu_formats.documents.written_steps import as_json
 from tf2npu.accuracy_check.step_comparison import (
     OF_CPU,
     OF_DEVICE,
@@ -17,12 +18,11 @@ from tf2npu.accuracy_check.step_comparison import (
     Comparison,
     Difference,
     Tolerances,
-    as_json,
     compared,
 )
 
 AGAIN, CPU, DEVICE = "A'", "B", "C"
-"""The original again; the migrated script on the CPU; the migrated script on the device."""
+"""The original again; the migrated script on the CPU; the migrated script, for MindSpore the original, on the device."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class MadeRun:
     failure: Failure | None = None
 
 
-def record(original: Steps, runs: Sequence[MadeRun], failure: Failure | None) -> dict[str, Any]:
+def record(framework: Framework, original: Steps, runs: Sequence[MadeRun], failure: Failure | None) -> dict[str, Any]:
     """The record, without the names of scripts and chip.  failure: why the original made fewer steps than were asked for."""
     made = {run.name: _compared(original.steps, run) for run in runs}
     first = {"run": "A", "agrees": True, "loss": _losses(original.steps), "failure": _plain(failure)}
     again = made.get(AGAIN)
     return {
-        "format": 1, "framework": "PyTorch", "steps": len(original.steps),
+        "format": 1, "framework": framework, "steps": len(original.steps),
         "runs": [first, *(_run(run, made, len(original.steps[0].parameters)) for run in runs)],
         "self_distance": as_json(again.loss_error) if again is not None else None,
         "randomness": [_randomness(again.first)] if again is not None and again.first is not None else [],

@@ -26,8 +26,12 @@ def show_bank(path: Path | None, json_file: Path | None) -> int:
     if path is not None and path.is_file() and path.name.startswith("tune_result"):
         return _show_result(path, json_file)
     rows = _answer({"what": "rows", "path": None if path is None else str(path)})["rows"]
-    put(rows, json_file, [*map(_bank_line, rows), f"{len(rows)} entries" if rows else _EMPTY])
+    put(rows, json_file, [*map(_bank_line, rows), _entries(len(rows)) if rows else _EMPTY])
     return 0
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number} entries"
 
 
 _EMPTY = "The bank is empty: `tf2npu tune SCRIPT` fills it."
@@ -53,7 +57,7 @@ def _show_result(path: Path, json_file: Path | None) -> int:
         {"operators": one.operators, "before_us": one.before_us, "after_us": one.after_us, **one.flags, "ticks": one.ticks}
         for one in found
     ]
-    put(rows, json_file, [*map(_result_line, rows), f"{len(rows)} entries"])
+    put(rows, json_file, [*map(_result_line, rows), _entries(len(rows))])
     return 0
 
 
@@ -70,7 +74,7 @@ def merge_banks(paths: Sequence[Path]) -> int:
         raise RefusedRequest("name the files or folders to merge into your bank")
     done = _answer({"what": "merge", "paths": [str(path) for path in paths]})
     click.echo(
-        f"{done['added']} entries added, {done['replaced']} replaced by faster ones, {done['kept']} kept as they are as fast, "
+        f"{_entries(done['added'])} added, {done['replaced']} replaced by faster ones, {done['kept']} kept as they are as fast, "
         f"{done['refused']} left out as no chip here can use them"
     )
     for path in done["written"]:
@@ -85,7 +89,9 @@ def export_bank(out: Path) -> int:
         raise RefusedRequest(f"nothing to export: {_EMPTY[0].lower()}{_EMPTY[1:]}")
     write(out, found["text"], "OUT")
     socs = ", ".join(found["socs"])
-    click.echo(f"{found['n_entries']} entries of {socs} are in {visible(str(out))}; others take them with `tf2npu bank merge`")
+    click.echo(
+        f"{visible(str(out))}: {_entries(found['n_entries'])} of {socs}; others take what is in it with `tf2npu bank merge`"
+    )
     return 0
 
 

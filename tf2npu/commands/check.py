@@ -6,13 +6,12 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from npu_formats.documents.check_record import Record, read_record
+from npu_formats.documents.check_record import Record
 from npu_formats.escape import visible
 from npu_formats.files.directory import Directory
 from npu_formats.files.temporary import temporary_folder
@@ -20,11 +19,13 @@ from npu_formats.session_options import table
 from tf2npu.accuracy_check import as_text, document, output
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
+from tf2npu.launch import mindspore, mindspore_check, pytorch_check
 from tf2npu.launch.bisect_rules import change_of_rules
-from tf2npu.launch.check_places import localize
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
 from tf2npu.launch.check_request import Wanted, say, search_path
-from tf2npu.launch.pytorch_check import PyTorchCheck, refuse_options
+from tf2npu.launch.mindspore_check import MindSporeCheck
+from tf2npu.launch.program_check import ProgramCheck
+from tf2npu.launch.pytorch_check import PyTorchCheck
 from tf2npu.launch.subprocess import (
     about_steps,
     adapter_for,
@@ -33,7 +34,6 @@ from tf2npu.launch.subprocess import (
     converted_for,
     is_for_pytorch,
     orderly_end,
-    refuse_mindspore,
 )
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction.output import ForeignPage
@@ -55,11 +55,13 @@ def check(words: Sequence[str], wanted: Wanted, start: Start = start_process) ->
     with orderly_end(), temporary_folder() as folder:
         with Directory.given(folder / "steps", make=True):
             pass
-        converted = None if wanted.migrated else converted_for("check", script, folder)
-        adapter = adapter_for(converted.script if converted else wanted.migrated or script)
+        is_mindspore = wanted.frontend == mindspore.FRONTEND
+        converted = None if wanted.migrated or is_mindspore else converted_for("check", script, folder)
+        run = converted.script if converted else wanted.migrated or script
+        adapter = mindspore.FRONTEND if is_mindspore else adapter_for(run)
         steps = folder / "steps"
         processes = CheckProcesses(steps, words[1:], options, wanted.steps, wanted.is_free, deadline, adapter, start)
-        kind = PyTorchCheck if is_for_pytorch(script) else _Check
+        kind = MindSporeCheck if is_mindspore else PyTorchCheck if is_for_pytorch(script) else _SessionsCheck
         checked = kind(script, wanted, folder, processes, converted)
         try:
             found = checked.record()
@@ -77,7 +79,30 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
     for path in filter(None, (script, wanted.migrated)):
         if not path.is_file():
             raise RefusedRequest(f"{path}: no such file")
-    refuse_mindspore("check", script)
+    is_mindspore = wanted.frontend == mindspore.FRONTEND
+    if is_mindspore:
+        mindspore_check.refuse_options(wanted)
+    else:
+        _require_scripts(script, wanted)
+    problem = merge.why_not(wanted.report) if wanted.report is not None else ""
+    if problem:
+        raise RefusedRequest(problem)
+    try:
+        output.check_folder(wanted.out)
+    except (ForeignPage, OSError) as error:
+        raise RefusedRequest(str(error)) from None
+    named = chips(wanted.soc, None if is_mindspore else script)
+    if len(named) > 1:
+        raise RefusedRequest(f"--soc {wanted.soc}: name one chip")
+    _require_modes(wanted.modes)
+    pairs = [word for pair in wanted.pairs for word in ("--option", pair)]
+    return script, ["--soc", named[0], *pairs]
+
+
+def _require_scripts(script: Path, wanted: Wanted) -> None:
+    """Raises: RefusedRequest for scripts and options that do not go together."""
+    if mindspore.is_program(script):
+        raise RefusedRequest(f"{script} is a program for MindSpore: check it with --frontend mindspore")
     if imported := adapter_import(script):
         raise RefusedRequest(f"{script} imports {imported}: name the original, and the migrated script with --migrated {script}")
     is_pytorch = is_for_pytorch(script)
@@ -87,21 +112,8 @@ def _requested(words: Sequence[str], wanted: Wanted) -> tuple[Path, list[str]]:
         raise RefusedRequest(
             f"--migrated {wanted.migrated}: it imports neither npu_bridge nor npu_device; without it {script} is converted"
         )
-    problem = merge.why_not(wanted.report) if wanted.report is not None else ""
-    if problem:
-        raise RefusedRequest(problem)
-    try:
-        output.check_folder(wanted.out)
-    except (ForeignPage, OSError) as error:
-        raise RefusedRequest(str(error)) from None
     if is_pytorch:
-        refuse_options(wanted)
-    named = chips(wanted.soc, script)
-    if len(named) > 1:
-        raise RefusedRequest(f"--soc {wanted.soc}: name one chip")
-    _require_modes(wanted.modes)
-    pairs = [word for pair in wanted.pairs for word in ("--option", pair)]
-    return script, ["--soc", named[0], *pairs]
+        pytorch_check.refuse_options(wanted)
 
 
 def _require_modes(modes: Sequence[str]) -> None:
@@ -119,22 +131,14 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-@dataclass
-class _Check:
-    script: Path
-    wanted: Wanted
-    folder: Path
-    processes: CheckProcesses
-    converted: TemporaryConversion | None
+class _SessionsCheck(ProgramCheck):
+    """A check of a script for TensorFlow, whose sessions and functions are looked at."""
 
     def record(self) -> Record | None:
         """The record of the check; None, after a message with the reason, where there is nothing to compare."""
         say(f"runs {self.script} on TensorFlow's CPU")
         original, converted = self.processes.original(self.script), self.converted
-        try:
-            code = original.wait(self.processes.half_time(), grace=0.0)
-        finally:
-            original.stop()
+        code = self.ended(original)
         facts = self.processes.document(FACTS)
         if not facts or not facts["steps"]:
             return self._without_steps(original, code)
@@ -148,10 +152,7 @@ class _Check:
             if failure is not None and facts["steps"] < self.wanted.steps:
                 found["runs"][0].update(failure=failure)
             self._conversion(found, converted)
-        found["script"], found["soc"] = str(self.script), self.wanted.soc
-        found["migrated"] = str(self.wanted.migrated or "")
-        localize(found, converted)
-        return read_record(found)
+        return self.whole(found)
 
     def _without_steps(self, original: CheckedScript, code: int) -> Record | None:
         click.echo(original.last_words(), err=True)
@@ -162,7 +163,7 @@ class _Check:
             "made no training step: it trains nothing, or it found a checkpoint that is trained already; "
             f"give it an empty folder for its model{about_steps(self.converted.script if self.converted else self.script)}"
         )  # fmt: skip
-        click.echo(visible(f"tf2npu check: {self.script} {why}"), err=True)
+        self.refuse(why)
         return None
 
     def _migrated(self, converted: TemporaryConversion | None, *, is_whole: bool) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tf2npu.project.request import Again, Request, UsageProblem
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.formats import rule_list
+from tf2npu.report.languages.language import counted
 from tf2npu.report.model.build import build
 from tf2npu.report.model.report import Distribution, Report
 from tf2npu.rules import plugin_problems, plugins
@@ -131,5 +132,5 @@ def finished(done: Conversion, code: int) -> int:
         from tf2npu import crash_log
 
         log_file = crash_log.store("\n".join(done.crashes))
-        click.echo(f"tf2npu: internal error in {len(done.crashes)} files; details in {log_file}", err=True)
+        click.echo(f"tf2npu: internal error in {counted(len(done.crashes), 'file')}; details in {log_file}", err=True)
     return code

@@ -45,7 +45,7 @@ def show_all(report: Report, headline: str, stream: TextIO, *, shows_all: bool =
 def show_path(path: Path, stream: TextIO, language: str) -> None:
     """Say where the report is."""
     if not stream.isatty():
-        return as_text.show([as_text.Line(f"report: {path}")], stream)
+        return as_text.show([as_text.Line(as_text.report_line(path, language))], stream)
     from tf2npu.report.formats import terminal
 
     terminal.show_report_path(path, stream, language)

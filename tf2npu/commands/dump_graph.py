@@ -11,6 +11,7 @@ from npu_formats.files.bounded_read import read_at_most
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import put_whole
 from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.languages.language import counted
 
 UNREADABLE = 3
 """Exit code for a graph file that cannot be read."""
@@ -34,7 +35,7 @@ def graph_json(graph: Path, out: Path) -> int:
     except OSError as error:
         raise RefusedRequest(f"{error.filename or out}: {error.strerror or error}") from None
     first = document["graph"][0]
-    click.echo(visible(f"{out}: {len(first['op'])} nodes of {first.get('name', 'a graph without a name')}"))
+    click.echo(visible(f"{out}: {counted(len(first['op']), 'node')} of {first.get('name', 'a graph without a name')}"))
     return 0
 
 

@@ -18,6 +18,7 @@ from npu_formats.files.directory import Directory
 from npu_formats.files.draft import new_name, replacing
 from tf2npu.launch.subprocess import adapter_for, adapter_import, chips, orderly_end, refuse_pytorch, run_script
 from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.languages.language import counted
 
 _SUMMARY = "graphs.json"  # written by npu_bridge._reference
 _OTHER = "other"
@@ -151,7 +152,7 @@ def _tell(ran: dict[str, Any], out: Path, script: Path, code: int) -> int:
     if reasons:
         click.echo("left out: " + ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items())))
     n_files, n_bytes = (sum(graph[name] for graph in graphs) for name in ("files", "bytes"))
-    click.echo(visible(f"{out}: {n_files} tensors, {n_bytes / 1e6:.1f} MB"))
+    click.echo(visible(f"{out}: {counted(n_files, 'tensor')}, {n_bytes / 1e6:.1f} MB"))
     if code:
         click.echo(visible(f"tf2npu dump reference: {script} ended with exit code {code}"), err=True)
     elif not graphs:
@@ -169,4 +170,4 @@ def _line(graph: dict[str, Any]) -> str:
     asked = asked if len(asked) <= _SHOWN else asked[: _SHOWN - 4] + " ..."
     kind = "training" if graph["is_training"] else "graph"
     written = len(graph["steps"])
-    return f"{graph['folder']:<10}  {kind} {graph['number']}: {graph['runs']} steps, {written} written: {asked}"
+    return f"{graph['folder']:<10}  {kind} {graph['number']}: {counted(graph['runs'], 'step')}, {written} written: {asked}"

@@ -14,5 +14,5 @@ from tf2npu.report.work.history import entry_of, extended
 def keep_history(report: Report, folder: Path, src: Path) -> None:
     """Give a report that is written into a folder the history of this folder, with itself as the last entry."""
     left = decisions(report, RuleTexts(report))
-    minutes = sum(minutes_of(decision, report.effort) for decision in left)
+    minutes = sum(minutes_of(decision, report.effort) for decision in left) if report.effort.minutes else None
     report.history = extended(folder, src, entry_of(left, minutes))

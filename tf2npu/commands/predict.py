@@ -33,7 +33,8 @@ from tf2npu.profiles.csv_reader import NoProfile
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.tree import profiles_in
 from tf2npu.refused_request import RefusedRequest
-from tf2npu.report.formats.as_text import show
+from tf2npu.report.formats.as_text import report_line, show
+from tf2npu.report.languages.language import counted
 
 STDOUT = Path("-")
 _FAILED = 1
@@ -184,7 +185,8 @@ def _options(request: PredictionRequest, n_ranks: int) -> list[str]:
 def _document(out: Path, script: Path, code: int, steps: int) -> Document | None:
     """The document that the device wrote; None, after a message, where the script ended before that."""
     if not out.exists():
-        reason = f"ended with exit code {code} before {steps} steps of its training graph ran on the device: no prediction"
+        before = f"before {counted(steps, 'step')} of its training graph ran on the device"
+        reason = f"ended with exit code {code} {before}: no prediction"
         click.echo(f"tf2npu predict: {visible(str(script))} {reason}{about_steps(script)}", err=True)
         return None
     try:
@@ -227,7 +229,7 @@ def _show(made: Document, place: Place) -> None:
     if place.report is not None:
         from tf2npu.prediction import page  # Jinja costs a tenth of a second to import
 
-        _put_report(page.pages(made, t), place.report)
+        _put_report(page.pages(made, t), place.report, place.language)
 
 
 def _show_comparison(found: comparison.Comparison, place: Place) -> None:
@@ -238,7 +240,7 @@ def _show_comparison(found: comparison.Comparison, place: Place) -> None:
     if place.report is not None:
         from tf2npu.prediction import page
 
-        _put_report(iter([page.comparison_page(found, t)]), place.report)
+        _put_report(iter([page.comparison_page(found, t)]), place.report, place.language)
 
 
 def _put_json(pieces: Iterable[str], place: Place) -> None:
@@ -253,10 +255,10 @@ def _put_json(pieces: Iterable[str], place: Place) -> None:
             raise RefusedRequest(f"--json {place.json}: cannot be written: {error.strerror or error}") from None
 
 
-def _put_report(pages: Iterator[tuple[str, str]], folder: Path) -> None:
+def _put_report(pages: Iterator[tuple[str, str]], folder: Path, language: str) -> None:
     try:
         first = put_pages(pages, folder)
     except (OSError, ForeignPage) as error:
         reason = (error.strerror or error) if isinstance(error, OSError) else error
         raise RefusedRequest(f"{folder}: the report cannot be written: {reason}") from None
-    click.echo(f"report: {visible(str(folder / first))}", err=True)
+    click.echo(report_line(folder / first, language), err=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from npu_formats.escape import visible
 from tf2npu.commands.browser import open_report
 from tf2npu.commands.convert_summary import show_all
 from tf2npu.commands.named_report import named_report
@@ -44,7 +43,7 @@ def render_again(
         force = target == file.parent and writer.is_marked(target)
         check_report_folder(target, formats, force)
         write_report(report, target, formats, keep=True, force=force, jobs=default_jobs())
-        click.echo(f"report: {visible(str(target))}")
+        click.echo(as_text.report_line(target, language))
     if opens:
         open_report(target, formats)
     return 0

@@ -22,7 +22,8 @@ def run(
         raise RefusedRequest("name a SCRIPT, or a module with -m MODULE")
     if smoke is not None:
         return _smoke(words, module, pairs, smoke, smoke_seconds, report, {**options, "profile_folder": profile_folder})
-    settings = {**_profiling(profile_folder), **dict(_key_and_value(pair) for pair in pairs)}
+    is_there = module is not None or Path(words[0]).exists()  # what is not there is told of below, and leaves no folder behind
+    settings = {**_profiling(profile_folder if is_there else None), **dict(_key_and_value(pair) for pair in pairs)}
     if options.get("soc") is not None:
         options["soc"] = _chip(options["soc"])
     from tf2npu.launch import pytorch

@@ -18,6 +18,7 @@ from tf2npu.commands.bank import require_bank
 from tf2npu.commands.tuning_table import FAILED, WIDTH, put
 from tf2npu.launch.subprocess import about_steps, chips, converted_for, orderly_end, refuse_pytorch, run_script
 from tf2npu.refused_request import RefusedRequest
+from tf2npu.report.languages.language import counted
 
 _SHOWN = 30
 """Rows of a table of operators: those that gained most. JSON has all."""
@@ -50,7 +51,8 @@ def tune(words: Sequence[str], *, soc: str, mode: str, devices: int, steps: int,
 def _document(out: Path, script: Path, code: int, steps: int) -> dict[str, Any] | None:
     """The results that the device wrote; None, after a message, where the script ended before that."""
     if not out.exists():
-        reason = f"ended with exit code {code} before {steps} steps of its training graph ran on the device: not all is tuned"
+        before = f"before {counted(steps, 'step')} of its training graph ran on the device"
+        reason = f"ended with exit code {code} {before}: not all is tuned"
         click.echo(f"tf2npu tune: {visible(str(script))} {reason}{about_steps(script)}", err=True)
         return None
     try:
@@ -80,7 +82,7 @@ def _program_lines(program: dict[str, Any]) -> list[str]:
         f"{program['name']}: {len(program['operators'])} different operators of the AI cores, {before:.{digits}f} us a "
         f"step untuned, {after:.{digits}f} us tuned ({percent(before, after)})"
     )
-    late = [f"  {program['late']} operators were out of time and keep what they had"] if program["late"] else []
+    late = [f"  out of time, so that they keep what they had: {counted(program['late'], 'operator')}"] if program["late"] else []
     rows = [
         f"  {op['op_type'][:WIDTH]:{WIDTH}} {op['count']:4} x {op['default_us']:10.2f} -> {op['us']:10.2f} us "
         f"{percent(op['default_us'], op['us']):>7}  {op['compiled_with']:6} {op['name']}"

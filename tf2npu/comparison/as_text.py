@@ -11,6 +11,7 @@ from tf2npu.comparison.origin import SOURCES, Origin
 from tf2npu.comparison.rows import Row
 from tf2npu.comparison.verdicts import AGREES, DIFFERS, NOT_COMPARED, ROUNDING
 from tf2npu.report.formats.as_text import Line
+from tf2npu.report.languages.language import counted
 
 _SHOWN = 20
 """Lines of one kind before the rest is counted."""
@@ -38,9 +39,9 @@ def _some(told: list[Line]) -> Iterator[Line]:
 def _counted(found: Comparison) -> str:
     counts = found.counts()
     n_compared = counts[AGREES] + counts[DIFFERS] + counts[ROUNDING]
-    text = f"compared   {n_compared} tensors: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
+    text = f"compared   {counted(n_compared, 'tensor')}: {counts[AGREES]} agree, {counts[DIFFERS]} differ"
     text += f", {counts[ROUNDING]} differ by rounding alone" if counts[ROUNDING] else ""
-    return text + f"; {counts[NOT_COMPARED]} rows are not compared"
+    return text + f"; not compared: {counted(counts[NOT_COMPARED], 'row')}"
 
 
 def _reasons(rows: list[Row]) -> list[tuple[str, int]]:

@@ -17,7 +17,8 @@ from tf2npu.report.model.changes import splice
 from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.report import FileReport, Lines
 from tf2npu.report.work.choices import ACCEPT, EDIT
-from tf2npu.report.work.decisions import decision_id, label_of_choice
+from tf2npu.report.work.decisions import decision_id
+from tf2npu.report.work.labels import label_of_choice
 
 _LEVELS = {"edit": Level.FIXED, "suppress": Level.SKIPPED, "accept": Level.INFO}
 """The level that a finding has once its decision is carried out."""

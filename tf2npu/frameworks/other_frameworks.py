@@ -18,6 +18,8 @@ BUILT_ON_TENSORFLOW = {
     "tensorpack": "Tensorpack", "tensorforce": "Tensorforce", "stable_baselines": "Stable Baselines", "deepctr": "DeepCTR",
 }  # fmt: skip
 """Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
+_FOR_DATA = ("tensorpack.dataflow.", "tensorpack.utils.")
+"""Parts of these packages that read and change arrays and make no graph: tensorpack 0.9 has them without TensorFlow, too."""
 
 BUILT_ON_PYTORCH = frozenset(
     ("accelerate", "clip", "detectron2", "diffusers", "fairseq", "fastai", "ignite", "kornia", "lightning", "mmcv", "mmengine",
@@ -29,7 +31,7 @@ BUILT_ON_PYTORCH = frozenset(
 
 def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
     """Module of the framework that a file imports which imports nothing that the converter knows; or nothing."""
-    roots = [module.partition(".")[0] for level, module in imports if level == 0]
+    roots = [module.partition(".")[0] for level, module in imports if level == 0 and not f"{module}.".startswith(_FOR_DATA)]
     if any(map(known().is_known, roots)):
         return ""
     return next((root for root in roots if root in OTHER_FRAMEWORKS or root in BUILT_ON_TENSORFLOW), "")

@@ -118,7 +118,7 @@ class CheckProcesses:
         return self._start("migrated", script, self.options, environment, modes=list(modes), is_whole=is_whole)
 
     def steps_of(self, role: str, script: Path, options: Sequence[str], environment: Mapping[str, str]) -> CheckedScript:
-        """Let a script for PyTorch write its steps down as `steps_file(role)` has them, at one thread."""
+        """Let a script for PyTorch or MindSpore write its steps down as `steps_file(role)` has them, at one thread."""
         with Directory.given(self.folder) as folder:
             if folder.lstat(self.steps_file(role).name) is not None:
                 folder.remove(self.steps_file(role).name)
@@ -126,7 +126,7 @@ class CheckProcesses:
         return self._start(role, script, options, variables)
 
     def steps_file(self, role: str) -> Path:
-        """The file into which a script for PyTorch writes its steps."""
+        """The file into which such a script writes its steps."""
         return self.folder / f"{role}.jsonl"
 
     def half_time(self) -> float:

@@ -13,7 +13,7 @@ from npu_formats.escape import visible
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options of the command."""
+    """The options of the command.  frontend: "mindspore" for a program of MindSpore's, "auto" else."""
 
     modes: tuple[str, ...]
     pairs: tuple[str, ...]
@@ -25,6 +25,7 @@ class Wanted:
     soc: str
     report: Path | None
     language: str
+    frontend: str = "auto"
 
 
 def say(text: str) -> None:

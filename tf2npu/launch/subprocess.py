@@ -66,7 +66,7 @@ def refuse_mindspore(command: str, script: Path) -> None:
     """Raises: RefusedRequest for a program for MindSpore, which has no original that runs elsewhere."""
     if mindspore.is_program(script):
         raise RefusedRequest(
-            f"{script} is a program for MindSpore, which `tf2npu {command}` does not know: use run or predict "
+            f"{script} is a program for MindSpore, which `tf2npu {command}` does not know: use run, predict or check "
             "with --frontend mindspore"
         )
 

@@ -23,6 +23,7 @@ from tf2npu.frameworks.tensorflow1.adapter_imports import ImportedAdapter, impor
 from tf2npu.project.conversion import Conversion, convert_project
 from tf2npu.project.request import Request, UsageProblem
 from tf2npu.project.workers import default_jobs
+from tf2npu.report.languages.language import counted
 from tf2npu.report.model.build import file_report
 from tf2npu.report.model.side_by_side import compare
 
@@ -52,7 +53,7 @@ class TemporaryConversion:
             1 for result in self.done.results for finding in result.findings if finding.level.value in ("manual", "unsupported")
         )
         failed = f", {n_failed} failed" if n_failed else ""
-        left = f"; {n_left} places need a person, `tf2npu scan {self.root}` names them" if n_left else ""
+        left = f"; left to a person: {counted(n_left, 'place')}, which `tf2npu scan {self.root}` names" if n_left else ""
         return f"converted for this run: {n_converted} of the files in {self.root}{failed}{left}"
 
     def users_place(self, place: str) -> str:

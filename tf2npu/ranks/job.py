@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
+from npu_formats.environment import TF2NPU_FRONTEND
 from npu_formats.ranks.coordinator_request import LaunchedCoordinator
 from npu_formats.ranks.shared_folder import shared_folder
 from tf2npu.ranks.process import Process, Rank
@@ -24,9 +25,11 @@ GRACE_SECONDS = 10.0
 """Seconds for ranks to say and save what they have to, before they are told to end, and again before they are killed."""
 CANNOT_START = 2
 """Exit code where no rank has begun: that of a wrong command."""
-ALONE = (
-    "the ranks called no collective operation: each has worked for itself; tf2npu convert --distributed makes them train together"
-)
+TOGETHER = {
+    "": "tf2npu convert --distributed makes them train together",
+    "mindspore": "init() and set_auto_parallel_context(parallel_mode=ParallelMode.DATA_PARALLEL) make them train together",
+}
+"""The change by which ranks train together, by the front end of the program; "" for all that name none."""
 
 
 def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
@@ -48,7 +51,8 @@ def run_ranks(words: Sequence[str], n_ranks: int, report: Path | None) -> int:
             return CANNOT_START
         code = job.wait()
         if not code and not coordinator.was_called():
-            job.output.say(f"tf2npu run: {ALONE}")
+            together = TOGETHER.get(os.environ.get(TF2NPU_FRONTEND, ""), TOGETHER[""])
+            job.output.say(f"tf2npu run: the ranks called no collective operation: each has worked for itself; {together}")
     job.output.finish()
     return code
 

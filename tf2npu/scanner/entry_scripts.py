@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,18 @@ if TYPE_CHECKING:  # a conversion whose results all come from the cache needs ne
 def entry_scripts(project: ProjectFacts) -> tuple[EntryScript, ...]:
     """The files that are run and reach a framework, by path."""
     return tuple(
-        EntryScript(path, _starts(project, path), path in project.training) for path in sorted(project.entries & project.reaching)
+        EntryScript(path, _starts(project, path), path in project.training, arguments=_arguments(project, path))
+        for path in sorted(project.entries & project.reaching)
     )
+
+
+def _arguments(project: ProjectFacts, path: str) -> tuple[str, ...]:
+    """Words that a script's command line has to have: of its own parser, or of the one parser among the files that it imports."""
+    own = project.files[path].arguments
+    if own is not None:
+        return own
+    found = [words for target in sorted(project.imports_of(path) - {path}) if (words := project.files[target].arguments)]
+    return found[0] if len(found) == 1 else ()
 
 
 def notebooks(results: Iterable[FileResult]) -> tuple[EntryScript, ...]:
@@ -31,7 +42,7 @@ def as_named(config: Config, entries: tuple[EntryScript, ...]) -> tuple[EntryScr
     """The entry scripts that the settings name; all of them where the settings name none."""
     if not config.names_entries:
         return entries
-    return tuple(EntryScript(entry.path, "named", entry.trains) for entry in entries if config.is_named_entry(entry.path))
+    return tuple(replace(entry, starts="named") for entry in entries if config.is_named_entry(entry.path))
 
 
 def imports_among_reaching(project: ProjectFacts) -> dict[str, tuple[str, ...]]:

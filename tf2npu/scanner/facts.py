@@ -20,6 +20,7 @@ from tf2npu.scanner.module_names import bound_names, is_open
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.python2.constructs import is_refused_python2
+from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.requirements import is_requirements, named_distributions, names_requirements
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
@@ -62,6 +63,7 @@ class FileFacts:
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
+    arguments: tuple[str, ...] | None = None  # words that its command line has to have; None where it declares no argument
     names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
     named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
@@ -197,6 +199,7 @@ class _Gatherer:
             classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
+            arguments=required_arguments(self.text, nodes),
             uses=frozenset(self.uses(nodes, has_stars)),
             names=None if is_open(nodes) else bound_names(module),
             named_distributions=named_distributions(self.text.encode()) if names_requirements(self.path) else frozenset(),

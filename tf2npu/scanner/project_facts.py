@@ -44,6 +44,7 @@ class ProjectFacts:
     reached: frozenset[str] = frozenset()  # files that one of those imports, directly or through others
     reach: dict[str, Reach] = field(default_factory=dict)  # the same for each framework
     training: frozenset[str] = frozenset()  # files that train, directly or through the project
+    distributed: frozenset[str] = frozenset()  # files of programs in which a kind of distribution was seen
     imported: frozenset[str] = frozenset()  # files that another file imports
     entries: frozenset[str] = frozenset()  # files that are run
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
@@ -65,6 +66,8 @@ class ProjectFacts:
         project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
         project.training = importers_of(trains, edges) & project.reaching
+        programs = importers_of({p for p, f in files.items() if f.distribution}, edges)
+        project.distributed = programs | imported_by(programs, edges)
         project.parts = {framework.name: framework.part() for framework in known()}
         for part in project.parts.values():
             part.begin(project, edges)
@@ -121,6 +124,7 @@ class ProjectFacts:
         }
         whole.reaching |= {path} if any(path in reach.reaching for reach in whole.reach.values()) else set()
         whole.training |= {path} if facts.trains or targets & self.training else set()
+        whole.distributed |= {path} if facts.distribution or targets & self.distributed else set()
         whole.entries |= {path} if whole._is_entry(facts, False) else set()
         whole.parts = {name: part.including(whole, facts, targets) for name, part in self.parts.items()}
         functions = {(path, name): fact for name, fact in facts.functions.items()}

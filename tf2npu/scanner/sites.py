@@ -55,12 +55,12 @@ class Site:
         self._find(Level.MANUAL, message, write, replaces)
 
     def unsupported(self, message: str, write: str = "", *, replaces: bool = False) -> None:
-        """Say what will not work on the NPU.  write, replaces: as of `manual`."""
+        """Say what has no known way to the NPU as it is written.  write, replaces: as of `manual`."""
         self._find(Level.UNSUPPORTED, message, write, replaces)
 
-    def info(self, message: str) -> None:
-        """Say what is good to know."""
-        self._find(Level.INFO, message)
+    def info(self, message: str, write: str = "") -> None:
+        """Say what is good to know.  write: code that is better, as of `manual`."""
+        self._find(Level.INFO, message, write)
 
     def _find(self, level: Level, message: str, write: str = "", replaces: bool = False) -> None:
         start, end = self.fix.site

@@ -30,7 +30,8 @@ class ProfileWatcher(SessionObserver):
     def __init__(self, request: ProfilingRequest, environment: Mapping[str, str]) -> None:
         n_ranks = number_in(environment, "RANK_SIZE", 1)
         rank = number_in(environment, "RANK_ID", 0) if n_ranks > 1 else -1
-        self.request, self.ranks = request, Ranks(n_ranks)
+        self._options, self._make, self.ranks = request.options, request.make, Ranks(n_ranks)
+        self._output = request.output.absolute()  # the script may go elsewhere
         self._numbers = device_number(environment), rank, n_ranks
         self._process = os.getpid()
         self.device: SimulatedDevice | None = None
@@ -70,9 +71,8 @@ class ProfileWatcher(SessionObserver):
         if self.device is None:
             tell("Profiling: nothing ran on the device, so no profile is written")
             return
-        request = self.request
         try:
-            written = write_profile(self.device.record, request.options, request.output, self.began_ns, make=request.make)
+            written = write_profile(self.device.record, self._options, self._output, self.began_ns, make=self._make)
         except ProfileNotWritten as problem:
             tell(str(problem))
             return

@@ -67,7 +67,7 @@ def checked(made: Made, planted: str, run: str = CPU) -> Record:
     role = {CPU: "migrated", DEVICE: "device", AGAIN: "again"}[run]
     steps = made(role, planted)
     failure = steps.ending.failure if steps.ending is not None else None
-    found = record(made("original", SCRIPT), [MadeRun(run, steps, failure)], None)
+    found = record("PyTorch", made("original", SCRIPT), [MadeRun(run, steps, failure)], None)
     return read_record({**found, "script": "train.py"})
 
 
@@ -123,7 +123,7 @@ def test_a_script_that_moves_nothing_is_told(made: Made) -> None:
 def test_a_script_for_the_cpu_may_stay_there(made: Made) -> None:
     source = SCRIPT.replace(".cuda()", "")
     original = made("original", source)
-    found = record(original, [MadeRun(DEVICE, made("device", source))], None)
+    found = record("PyTorch", original, [MadeRun(DEVICE, made("device", source))], None)
     assert found["runs"][1]["agrees"] and not asks_device(original.steps) and asks_device(made("original", SCRIPT).steps)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tf2npu.cli.options import PATH, language_option
+from tf2npu.cli.options import PATH, frontend_option, language_option
 from tf2npu.cli.script_arguments import ScriptCommand
 
 
@@ -14,7 +14,7 @@ from tf2npu.cli.script_arguments import ScriptCommand
     position=1,
     summary="Find out why a migrated script's loss differs.",
     option_groups={
-        "What is checked": ("modes", "pairs", "steps", "migrated", "is_free", "soc", "budget"),
+        "What is checked": ("frontend", "modes", "pairs", "steps", "migrated", "is_free", "soc", "budget"),
         "Report": ("out", "report", "language"),
     },
     examples=(
@@ -22,6 +22,7 @@ from tf2npu.cli.script_arguments import ScriptCommand
         "tf2npu check --mode allow_mix_precision --steps 5 train.py --epochs 1",
     ),
 )
+@frontend_option
 @click.option(
     "--mode",
     "modes",

@@ -40,8 +40,8 @@ from tf2npu.cli.script_arguments import ScriptCommand
 def predict(words: tuple[str, ...], json_file: Path | None, folder: Path | None, language: str, **options) -> None:
     """Predict the time of a training step of SCRIPT on a chip, and say what would make it shorter.
 
-    SCRIPT is migrated, or plain TensorFlow 1 that is converted for this run. It is stopped after --steps steps. These options
-    may stand before and after it; other words, and all that stand behind --, are its own.
+    SCRIPT is migrated, plain TensorFlow that is converted for this run, or for PyTorch. It is stopped after --steps steps. These
+    options may stand before and after it; other words, and all that stand behind --, are its own.
     """
 
     from tf2npu.commands import predict as work

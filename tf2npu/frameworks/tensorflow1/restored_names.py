@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from tf2npu.scanner.input_roles import Target
 from tf2npu.scanner.syntax import chain
 
-_NUMPY = ("int", "float", "bool", "object", "str", "long", "unicode", "complex", "asscalar")
+_NUMPY = ("int", "float", "bool", "object", "str", "long", "unicode", "complex", "asscalar", "rank")
 _NUMPY_2 = (
     "float_", "complex_", "unicode_", "string_", "Inf", "infty", "PINF", "NINF", "NaN", "product", "cumproduct", "sometrue",
     "alltrue", "asfarray", "cast", "find_common_type", "in1d", "trapz", "row_stack", "msort", "mat", "safe_eval",

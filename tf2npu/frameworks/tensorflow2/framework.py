@@ -28,7 +28,7 @@ ADAPTER = Adapter(
     alias=ALIAS,
     comes_behind=True,
     rule="NPU800",
-    message="Imports npu_device, the adapter of TensorFlow 2.",
+    message="An import was added: npu_device is the vendor's package for TensorFlow 2 on NPUs. Nothing is left to do.",
 )
 
 FRAMEWORK = Framework(

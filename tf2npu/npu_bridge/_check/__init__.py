@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from npu_formats.environment import TF2NPU_CHECK
+from npu_formats.environment import MINDSPORE, TF2NPU_CHECK, watched_adapter
 
 OptionsOf = Callable[[Any], Mapping[str, Any]]
 """options_of(session): the options of the device that the script gives."""
@@ -21,8 +21,8 @@ _is_installed = False
 
 
 def is_asked() -> bool:
-    """Whether the process runs a script for a check."""
-    return bool(os.environ.get(TF2NPU_CHECK))
+    """Whether the process runs a script for a check that has sessions: a program for MindSpore writes its steps down itself."""
+    return bool(os.environ.get(TF2NPU_CHECK)) and watched_adapter(os.environ) != MINDSPORE
 
 
 def install() -> bool:

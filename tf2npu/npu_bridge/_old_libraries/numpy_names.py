@@ -1,4 +1,7 @@
-"""Names that numpy dropped. Source: release notes of numpy 1.20 (aliases of Python's types), 1.23, 1.24, 1.25 and 2.0."""
+"""Names that numpy dropped.
+
+Source: release notes of numpy 1.18 (rank, which was ndim), 1.20 (aliases of Python's types), 1.23, 1.24, 1.25 and 2.0.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _PYTHON_TYPES = {"bool": bool, "complex": complex, "float": float, "int": int, "
 _RENAMED = {
     "Inf": "inf", "Infinity": "inf", "NINF": None, "NaN": "nan", "PINF": "inf", "alltrue": "all", "bool8": "bool_",
     "cumproduct": "cumprod", "float_": "float64", "in1d": "isin", "infty": "inf", "int0": "intp", "product": "prod",
-    "row_stack": "vstack", "sometrue": "any", "uint0": "uintp", "unicode_": "str_",
+    "rank": "ndim", "row_stack": "vstack", "sometrue": "any", "uint0": "uintp", "unicode_": "str_",
 }  # fmt: skip
 
 

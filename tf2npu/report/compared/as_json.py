@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from tf2npu.report.compared.comparison import Comparison, Work
-from tf2npu.report.compared.sentences import hours
+from tf2npu.report.compared.sentences import work_left
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 
 VERSION = "1.0"
 """Version of the format; a later minor one only adds keys."""
@@ -37,10 +37,11 @@ def _document(found: Comparison) -> dict[str, Any]:
 
 def _side(report: Report) -> dict[str, Any]:
     """The properties of one of the two reports that tell it from the other."""
+    n_decisions, n_places = work_left(report)
     n_work = sum(1 for file in report.files for finding in file.new_findings() if label_of_work(file, finding))
     return {
         "tool_version": report.tool_version, "command": report.command, "mode": report.mode, "files": len(report.files),
-        "work": n_work, "known": report.n_known, "hours": [round(each, 2) for each in hours(report)],
+        "work": n_work, "known": report.n_known, "decisions": n_decisions, "places": n_places,
     }  # fmt: skip
 
 

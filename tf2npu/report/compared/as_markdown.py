@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tf2npu.report.compared.comparison import REASONS, Comparison, Group, Work, by_reason, grouped
-from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
+from tf2npu.report.compared.sentences import HEADINGS, caveats, sentence, work_left_in_words
 from tf2npu.report.formats.as_markdown import MOST_CHARACTERS
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.formats.markdown_text import code, in_tag, prose, shortened
@@ -38,7 +38,7 @@ def render(found: Comparison) -> str:
 def _head(found: Comparison) -> str:
     texts = catalogue(found.after.language)
     lines = [f"## {texts.text('tf2npu: what changed')}", "", f"**{texts.text(sentence(found))}**", ""]
-    lines += [texts.text(effort_left(found)), ""]
+    lines += [texts.text(work_left_in_words(found)), ""]
     for caveat in caveats(found):
         lines += [prose(texts.text(caveat), _MOST_OF_A_TEXT), ""]
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npu_formats.escape import visible
 from tf2npu.report.compared.comparison import REASONS, Comparison, Work, by_reason, grouped
-from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
+from tf2npu.report.compared.sentences import HEADINGS, caveats, sentence, work_left_in_words
 from tf2npu.report.formats.as_text import Line, place
 from tf2npu.report.languages.language import catalogue
 
@@ -15,7 +15,7 @@ def lines(found: Comparison) -> Iterator[Line]:
     """The numbers, then what is new, what moved and what was closed; a sentence once for all its places."""
     texts = catalogue(found.after.language)
     yield Line(texts.text(sentence(found)), "bold")
-    yield Line(texts.text(effort_left(found)))
+    yield Line(texts.text(work_left_in_words(found)))
     yield from (Line(texts.text(caveat)) for caveat in caveats(found))
     was = {pair.after.key: place(pair.before.file.path, pair.before.finding) for pair in found.moved}
     for name, works in (("new", found.new), ("moved", [pair.after for pair in found.moved])):

@@ -11,7 +11,7 @@ from tf2npu.report.model.baseline import fingerprints
 from tf2npu.report.model.counts import n_places, without_places
 from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.model.rule_facts import RuleFacts, RuleTexts
-from tf2npu.report.work.decisions import LABELS, label_of_work
+from tf2npu.report.work.labels import LABELS, label_of_work
 
 BY_TOOL, ACCEPTED, FILE_GONE, NO_WORK, GONE = "fixed", "accepted", "file_gone", "no_work", "gone"
 REASONS = {

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from npu_formats.escape import visible
 from tf2npu import report
 from tf2npu.report.compared.comparison import REASONS, Comparison, Group, Work, by_reason, grouped
-from tf2npu.report.compared.sentences import HEADINGS, caveats, effort_left, sentence
+from tf2npu.report.compared.sentences import HEADINGS, caveats, sentence, work_left_in_words
 from tf2npu.report.formats.as_text import place
 from tf2npu.report.html.code_table import seen, told
 from tf2npu.report.html.content_policy import hash_source
@@ -76,7 +76,7 @@ def render(found: Comparison) -> str:
         "style": Markup(style),
         "version": found.after.tool_version,
         "sentence": texts.text(sentence(found)),
-        "effort": texts.text(effort_left(found)),
+        "work_left": texts.text(work_left_in_words(found)),
         "caveats": [texts.text(caveat) for caveat in caveats(found)],
         "parts": list(_parts(found)),
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tf2npu.report.compared.comparison import Comparison
+from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import Report
-from tf2npu.report.model.rule_facts import RuleTexts
+from tf2npu.report.model.rule_facts import RuleIds
 from tf2npu.report.work.decisions import decisions
-from tf2npu.report.work.effort import effort, shown_hours
 
 HEADINGS = {"new": "New since the earlier report:", "moved": "Moved:", "closed": "Closed since the earlier report:"}
 """Above each of the lists."""
@@ -22,15 +22,20 @@ def sentence(found: Comparison) -> str:
     )
 
 
-def hours(report: Report) -> tuple[float, float]:
-    """The range of person-hours of the work that a report leaves."""
-    estimate = effort(report, decisions(report, RuleTexts(report)))
-    return estimate.hours(estimate.left)
+def work_left(report: Report) -> tuple[int, int]:
+    """The decisions that a report leaves, and the places that they settle."""
+    left = decisions(report, RuleIds())
+    return len(left), sum(decision.n_places for decision in left)
 
 
-def effort_left(found: Comparison) -> str:
-    """The estimate for what is left, beside that of the earlier report."""
-    return f"Work left: {shown_hours(*hours(found.after))}; before: {shown_hours(*hours(found.before))}."
+def work_left_in_words(found: Comparison) -> str:
+    """The work that is left, beside that of the earlier report."""
+    after, before = work_left(found.after), work_left(found.before)
+    return f"Work left: {_counted(*after)}; before: {_counted(*before)}."
+
+
+def _counted(n_decisions: int, n_places: int) -> str:
+    return f"{counted(n_decisions, 'decision')}, {counted(n_places, 'place')}"
 
 
 def caveats(found: Comparison) -> Iterator[str]:

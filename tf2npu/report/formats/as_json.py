@@ -17,7 +17,7 @@ from tf2npu.findings import Answer, EntryScript, Finding, Level, Span
 from tf2npu.report.errors import NotAReport
 from tf2npu.report.model.apis import numbers
 from tf2npu.report.model.counts import n_places
-from tf2npu.report.model.document import ApiEntry, EffortEntry, FileEntry, FindingEntry, Range, ReportDocument
+from tf2npu.report.model.document import ApiEntry, EffortEntry, EntryEntry, FileEntry, FindingEntry, Range, ReportDocument
 from tf2npu.report.model.report import SCHEMA_VERSION, ApiRow, Change, Distribution, FileReport, HistoryEntry, Report
 from tf2npu.report.work.summary import summarised
 
@@ -144,7 +144,8 @@ def _history_entry(entry: HistoryEntry) -> dict[str, int]:
 
 def _entry(entry: EntryScript) -> dict[str, Any]:
     document = {"path": entry.path, "starts": entry.starts, "trains": entry.trains}
-    return document | ({"runs": list(entry.runs), "folder": entry.folder} if entry.runs else {})
+    started = {"runs": list(entry.runs), "folder": entry.folder} if entry.runs else {}
+    return document | started | ({"arguments": list(entry.arguments)} if entry.arguments else {})
 
 
 def _api(row: ApiRow) -> dict[str, Any]:
@@ -220,9 +221,15 @@ def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
         earlier_runs=raw.get("earlier_runs", []),
         check=raw.get("check"),
         history=tuple(HistoryEntry(e.decisions, e.findings, e.places, e.minutes) for e in document.history),
-        entries=tuple(EntryScript(e.path, e.starts, e.trains, tuple(e.runs), e.folder) for e in document.entries),
+        entries=tuple(
+            EntryScript(e.path, e.starts, e.trains, tuple(e.runs), e.folder, tuple(e.arguments)) for e in document.entries
+        ),
         effort=_read_effort(summary.effort),
     )
+
+
+def _read_entry(entry: EntryEntry) -> EntryScript:
+    return EntryScript(entry.path, entry.starts, entry.trains, tuple(entry.runs), entry.folder, tuple(entry.arguments))
 
 
 def _read_effort(entry: EffortEntry | None) -> EffortSettings:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 from typing import TextIO
 
 from npu_formats.escape import visible
@@ -12,10 +14,12 @@ from tf2npu.report.languages.language import catalogue
 from tf2npu.report.model.apis import sentence
 from tf2npu.report.model.counts import counted_findings, n_places
 from tf2npu.report.model.report import WORK_LEVELS, FileReport, Report
+from tf2npu.report.model.rule_facts import RuleIds
 from tf2npu.report.runs.check_texts import lines as check_lines
 from tf2npu.report.runs.evidence import Proofs, in_words
 from tf2npu.report.runs.run_texts import lines as run_lines
-from tf2npu.report.work.decisions import who_decided
+from tf2npu.report.work.decisions import decisions, who_decided
+from tf2npu.report.work.labels import FAILED
 
 STYLES = {
     Level.UNSUPPORTED: "bold red",
@@ -78,15 +82,12 @@ def brief(report: Report, *, most: int = 20) -> Iterator[Line]:
 
 
 def work_left(report: Report, proofs: Proofs | None = None) -> Iterator[Line]:
-    """A line for each finding that needs a person: failed files first, then by level.  proofs: what runs say of them."""
-    failed = [file for file in report.files if file.has_failed]
-    others = [file for file in report.files if not file.has_failed]
-    for file in failed:
-        yield from finding_lines(report, file, file.new_findings(), "failed", proofs)
-    for level in WORK_LEVELS:
-        for file in others:
-            found = [finding for finding in file.new_findings() if finding.level is level]
-            yield from finding_lines(report, file, found, proofs=proofs)
+    """A line for each finding that needs a person, decision by decision.  proofs: what runs say of them."""
+    for decision in decisions(report, RuleIds()):
+        label = decision.label if decision.label == FAILED else ""
+        for _, sites in groupby(decision.sites, key=lambda site: site[0].path):
+            found = list(sites)
+            yield from finding_lines(report, found[0][0], [finding for _, finding in found], label, proofs)
 
 
 def finding_lines(
@@ -137,7 +138,12 @@ def totals(report: Report) -> Iterator[Line]:
     if told := who_decided(report):
         yield Line(told)
     if report.left_out:
-        yield Line("not converted, not copied: " + ", ".join(visible(folder) for folder in report.left_out))
+        yield Line(f"not converted, not copied: {', '.join(visible(folder) for folder in report.left_out)}")
+
+
+def report_line(path: Path, language: str) -> str:
+    """The line that says where a report is."""
+    return f"{catalogue(language).text('report:')} {visible(str(path))}"
 
 
 def show(lines: Iterable[Line], stream: TextIO) -> None:

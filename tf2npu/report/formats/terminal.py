@@ -22,7 +22,8 @@ from tf2npu.report.languages.language import Catalogue, catalogue
 from tf2npu.report.model.apis import sentence
 from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import LABELS, Decision, who_decided
+from tf2npu.report.work.decisions import Decision, who_decided
+from tf2npu.report.work.labels import LABELS
 from tf2npu.report.work.overview import Outlook, Step
 
 MOST_DECISIONS = 5
@@ -62,17 +63,16 @@ def _put(screen: Console, text: RenderableType, indent: int = 0) -> None:
 
 
 def _levels(report: Report, outlook: Outlook, texts: Catalogue) -> Table:
-    """A row for each level that is there: decisions of work, places, and minutes where they are estimated."""
+    """A row for each level that is there: decisions of work, and places."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column(texts.text("level"), overflow="fold")
-    for name in ("decisions", "places", *(["minutes"] if outlook.minutes else [])):
+    for name in ("decisions", "places"):
         table.add_column(texts.text(name), justify="right", no_wrap=True)
     for label in LABELS:
-        numbers = [n for n, decision in enumerate(outlook.left) if decision.label == label]
-        if numbers:
-            places = sum(outlook.left[n].n_places for n in numbers)
-            minutes = [f"{sum(outlook.minutes[n] for n in numbers):.0f}"] if outlook.minutes else []
-            table.add_row(Text(texts.word(label), _style(label)), str(len(numbers)), str(places), *minutes)
+        left = [decision for decision in outlook.left if decision.label == label]
+        if left:
+            places = sum(decision.n_places for decision in left)
+            table.add_row(Text(texts.word(label), _style(label)), str(len(left)), str(places))
     for level in (Level.FIXED, Level.SKIPPED, Level.INFO):
         found = [finding for file in report.files for finding in file.findings if finding.level is level]
         if found:

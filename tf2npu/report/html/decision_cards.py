@@ -13,8 +13,9 @@ from tf2npu.report.html.listing import page_of_list
 from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.file_parts import row_of
 from tf2npu.report.model.report import FileReport, Lines
-from tf2npu.report.work.choices import CHOICES, EDIT, SUPPRESS, choices_of, comment_of
-from tf2npu.report.work.decisions import FAILED, Decided, Decision
+from tf2npu.report.work.choices import CHOICES, EDIT, SUPPRESS, changed_lines, choices_of, comment_of
+from tf2npu.report.work.decisions import Decided, Decision
+from tf2npu.report.work.labels import FAILED
 
 CARDS = "decisions"
 """The name of the pages of cards."""
@@ -112,7 +113,7 @@ def _question(decision: Decision, names: set[str]) -> str:
 def _example(choice: str, file: FileReport, finding: Finding) -> Example | None:
     """The first place that a choice fits, before and after."""
     if choice == EDIT:
-        return Example(*map(_shortened, _changed_lines(finding.before, finding.after)))
+        return Example(*map(_shortened, changed_lines(finding.before, finding.after)))
     if choice != SUPPRESS:
         return None
     lines = lines_of(file.source)
@@ -120,15 +121,6 @@ def _example(choice: str, file: FileReport, finding: Finding) -> Example | None:
     line = lines.line_text(row).strip() if row <= len(lines) else ""
     comment = f"# tf2npu: {comment_of(finding)}[{finding.rule}] ..."
     return Example(_shortened(line), f"{_shortened(line)}  {comment}".strip())
-
-
-def _changed_lines(before: str, after: str) -> tuple[str, str]:
-    """Two texts without the lines that both start with, and those that both end with."""
-    one, other = before.splitlines(), after.splitlines()
-    first = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    most = min(len(one), len(other)) - first
-    last = next((n for n, (a, b) in enumerate(zip(reversed(one), reversed(other), strict=False)) if a != b or n >= most), most)
-    return "\n".join(one[first : len(one) - last]), "\n".join(other[first : len(other) - last])
 
 
 def _shortened(code: str) -> str:

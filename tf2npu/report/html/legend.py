@@ -18,7 +18,7 @@ class Meaning:
 
 
 LEVELS = (
-    Meaning(Level.UNSUPPORTED.value, "It will not work on an NPU until a person replaces it."),
+    Meaning(Level.UNSUPPORTED.value, "No way to the NPU is known for it as it is written: a person replaces it."),
     Meaning(Level.MANUAL.value, "A person must change or decide something."),
     Meaning(Level.FIXED.value, "The tool changes it; nothing is left to do."),
     Meaning(Level.INFO.value, "It runs as it is; this is good to know."),
@@ -38,7 +38,7 @@ VERDICTS = (
     Meaning(Verdict.CONVERTED.value, "A rule of the tool rewrites it."),
     Meaning(Verdict.HOST.value, "The host's processor does it, which is where it belongs."),
     Meaning(Verdict.MANUAL.value, "A person must change or decide something."),
-    Meaning(Verdict.UNSUPPORTED.value, "It will not work on the NPU, or TensorFlow 1.15 does not have it."),
+    Meaning(Verdict.UNSUPPORTED.value, "No way to the NPU is known for it, or TensorFlow 1.15 does not have it."),
     Meaning(Verdict.UNKNOWN.value, "Nobody promises anything, or the name could not be resolved."),
 )
 """Verdicts on an API and their meanings."""

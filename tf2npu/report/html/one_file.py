@@ -19,7 +19,7 @@ from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.file_parts import n_left_out, n_lines_of, row_of, row_of_note
 from tf2npu.report.model.report import WORK_LEVELS, FileReport
 from tf2npu.report.model.rule_facts import RuleFacts
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.rules.engine.repeated_findings import other_places
 
 MOST_LINKS = 20
@@ -116,7 +116,7 @@ def _note(view: View, file: FileReport, finding: Finding, number: int) -> dict[s
         "done_when": told_when_done(facts.done_when, texts) if finding.level in WORK_LEVELS else "",
         "api": finding.api,
         "message": _shortened(message, texts),
-        "to_write": _shortened(finding.after, texts) if finding.level in WORK_LEVELS else "",
+        "to_write": _shortened(finding.after, texts) if finding.level is not Level.FIXED else "",
         "proof": proof_html(view.proofs.of(file, finding), texts),
     }
 

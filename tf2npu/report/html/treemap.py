@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.report import FileReport, Report
-from tf2npu.report.work.decisions import LABELS, label_of_work
+from tf2npu.report.work.labels import LABELS, label_of_work
 
 WIDTH, HEIGHT = 1200.0, 420.0
 """The picture in its own units: about as wide as a screen's text, and low enough to leave room for what stands below."""

@@ -10,6 +10,8 @@ from tf2npu.report.model.report import ApiRow, Report
 
 _TORCH = "torch"
 """The module whose names are PyTorch's; all others are TensorFlow's, or Horovod's."""
+_MINDSPORE_RULES = "NPM"
+"""The beginning of the ids of rules that tell of MindSpore, whose names are looked up in lists of their own and not counted."""
 _MOST_PLACES = 10
 """The most places that a row of the API table names: more are not read."""
 
@@ -38,6 +40,8 @@ def numbers(report: Report) -> dict[str, int]:
 
 def sentence(report: Report) -> str:
     """The numbers in words, with what they leave out."""
+    if not report.apis and any(finding.rule.startswith(_MINDSPORE_RULES) for _, finding in report.findings()):
+        return "names of MindSpore are not counted: findings tell those that MindSpore 2 does not have"
     counts, n_failed = numbers(report), report.statuses()["failed"]
     text = f"{counts['seen']} references to {_frameworks(report)}: {counts['resolved']} resolved, {counts['unknown']} unknown"
     return f"{text}; those in {n_failed} failed {'file' if n_failed == 1 else 'files'} are not counted" if n_failed else text

@@ -97,6 +97,7 @@ class EntryEntry(Struct):
     trains: bool
     runs: list[str] = []
     folder: str = ""
+    arguments: list[str] = []
 
 
 class DistributionEntry(Struct):

@@ -60,6 +60,16 @@ class RuleTexts:
         return next((facts.anchor for facts in self._by_part.values() if facts.id == rule_id), "")
 
 
+class RuleIds(RuleTexts):
+    """Rules by their ids only, for what tells no texts of them: these cost the loading of all rules."""
+
+    def __init__(self) -> None:
+        self._by_part = {}
+
+    def of(self, finding: Finding) -> RuleFacts:
+        return RuleFacts(finding.rule)
+
+
 @lru_cache(maxsize=256)
 def part_with_these_reasons(rule_id: str, part: str) -> str:
     """The part of a rule declared first that is explained with the same words; the part itself where nobody knows it."""

@@ -132,8 +132,9 @@ def lines(run: RunDocument) -> list[str]:
         told.append(f"  on the host: {nodes} such as {host['example']}: {host['reason']}")
     for rank in of_ranks(run):
         told.append(
-            f"  rank {rank['rank']}: {rank['steps']} steps of {rank['step']}, {rank['collectives']} in collective operations, "
-            f"awaited by the others for {rank['awaited']} (last {rank['last']} times); {', '.join(rank['scalars'])}"
+            f"  rank {rank['rank']}: {counted(rank['steps'], 'step')} of {rank['step']}, "
+            f"{rank['collectives']} in collective operations, awaited by the others for {rank['awaited']} "
+            f"(last {counted(rank['last'], 'time')}); {', '.join(rank['scalars'])}"
         )
     for option in run["options_without_effect"]:
         told.append(f"  option without effect: {option['option']}: {option['effect']}")

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from tf2npu.findings import Level
 from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.report import FileReport, Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.rules import rule_parts
 
 WORKFLOWS = {

@@ -8,7 +8,7 @@ from tf2npu.findings import Finding
 from tf2npu.report.model.counts import n_places
 from tf2npu.report.model.file_parts import row_of
 from tf2npu.report.model.report import FileReport, Lines
-from tf2npu.report.work.decisions import FAILED, label_of_work
+from tf2npu.report.work.labels import FAILED, label_of_work
 from tf2npu.rules import rule_parts
 from tf2npu.rules.engine.repeated_findings import other_places
 
@@ -41,6 +41,15 @@ def has_code(file: FileReport, finding: Finding, lines: Lines) -> bool:
 def has_unsafe_fix(finding: Finding) -> bool:
     """Whether the converter can make an unsafe fix at all places that the finding speaks of."""
     return finding.unsafe and finding.after != finding.before and names_all_places(finding)
+
+
+def changed_lines(before: str, after: str) -> tuple[str, str]:
+    """Two texts without the lines that both start with, and those that both end with."""
+    one, other = before.splitlines(), after.splitlines()
+    first = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    most = min(len(one), len(other)) - first
+    last = next((n for n, (a, b) in enumerate(zip(reversed(one), reversed(other), strict=False)) if a != b or n >= most), most)
+    return "\n".join(one[first : len(one) - last]), "\n".join(other[first : len(other) - last])
 
 
 def comment_of(finding: Finding) -> str:

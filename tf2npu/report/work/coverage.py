@@ -10,7 +10,7 @@ from tf2npu.api_support.table import shown, table
 from tf2npu.findings import Finding, Level, Span, Status, Verdict
 from tf2npu.report.model.file_parts import row_of
 from tf2npu.report.model.report import ApiRow, FileReport, Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 
 _NEAREST = 3
 """Known names that are shown beside an unknown one: more are not read."""

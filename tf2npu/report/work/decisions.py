@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 
 from tf2npu.findings import Answer, Finding, Level, Status
 from tf2npu.report.model.counts import n_places, without_count, without_places
-from tf2npu.report.model.report import WORK_LEVELS, FileReport, Report
+from tf2npu.report.model.report import FileReport, Report
 from tf2npu.report.model.rule_facts import RuleFacts, RuleTexts, part_with_these_reasons
+from tf2npu.report.work.costs import is_blocking
+from tf2npu.report.work.entry_scripts import scripts_reaching
+from tf2npu.report.work.labels import FAILED, LABELS, label_of_choice, label_of_work
 
-FAILED = "failed"
-"""The label of what stands in a file that failed; other work has its level."""
-LABELS = (FAILED, *(level.value for level in WORK_LEVELS))
-"""All labels, worst first."""
 _ID_LETTERS = 16
 """Hex digits of a decision's id: 64 bits, so that two of a million decisions are alike once in 40 million reports."""
 _NAMES_LINES = "NPU970"
@@ -36,6 +35,7 @@ class Decision:
 
     id: the same in every language and whatever else the project holds.  label: "failed", "unsupported" or "manual".
     message: without the places that it names.  sites: the file, the finding, and its number in the file, from 1.
+    scripts: entry scripts that need a file of it; of the file that most need.
     """
 
     id: str
@@ -45,6 +45,7 @@ class Decision:
     is_unsafe: bool = False
     sites: list[tuple[FileReport, Finding]] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    scripts: int = 0
 
     @property
     def n_places(self) -> int:
@@ -71,7 +72,11 @@ class Decided:
 
 
 def decisions(report: Report, rules: RuleTexts) -> list[Decision]:
-    """The decisions about work that the baseline does not hold: worst first, then those that settle most places."""
+    """The decisions about work that the baseline does not hold, in the order in which every format tells them.
+
+    Files that failed come first, then what blocks the whole project, then the worse level, then what more entry scripts need,
+    then what settles more places.
+    """
     return _decisions(report, rules, label_of_work)
 
 
@@ -91,7 +96,16 @@ def _decisions(report: Report, rules: RuleTexts, label_of: Callable[[FileReport,
                 one = found[key] = Decision(key[1], label, rules.of(finding), sentence(finding), is_unsafe)
             one.sites.append((file, finding))
             one.numbers.append(number)
-    return sorted(found.values(), key=lambda d: (_IN_ORDER.index(d.label), -d.n_places, d.facts.id, d.message, d.facts.why))
+    reach = scripts_reaching(report) if found else {}
+    for one in found.values():
+        one.scripts = max(reach.get(file.path, 0) for file, _ in one.sites)
+    return sorted(found.values(), key=_order)
+
+
+def _order(one: Decision) -> tuple[object, ...]:
+    finding = one.sites[0][1]
+    is_last = one.label != FAILED, not is_blocking(finding.rule, finding.part, one.label)
+    return *is_last, _IN_ORDER.index(one.label), -one.scripts, -one.n_places, one.facts.id, one.message, one.facts.why
 
 
 def decided(report: Report, rules: RuleTexts) -> list[Decided]:
@@ -104,19 +118,6 @@ def decided(report: Report, rules: RuleTexts) -> list[Decided]:
                 one.sites.append((file, finding))
                 one.numbers.append(number)
     return sorted(found.values(), key=lambda d: (d.facts.id, d.message, d.answer.choice, d.answer.who, d.answer.note))
-
-
-def label_of_work(file: FileReport, finding: Finding) -> str:
-    """Under what a finding stands in a list of work; "" for one that needs nobody."""
-    if file.status is Status.FAILED and finding.level not in (Level.FIXED, Level.INFO):
-        return FAILED
-    return finding.level.value if finding.level in WORK_LEVELS else ""
-
-
-def label_of_choice(file: FileReport, finding: Finding) -> str:
-    """Under what a finding stands among what can be decided: as work, or "info" for an unsafe fix that may be made."""
-    is_open = finding.level is Level.INFO and finding.unsafe and finding.answer is None and file.status is not Status.FAILED
-    return label_of_work(file, finding) or (Level.INFO.value if is_open else "")
 
 
 def decision_id(label: str, finding: Finding) -> str:

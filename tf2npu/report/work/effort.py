@@ -1,58 +1,42 @@
-"""An estimate of the work left, as a range of person-hours: a decision costs its first place and, less, each further one."""
+"""The work of a report in shares: what is done, to decide, to write with code at hand or without, and hours on request."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
 from tf2npu.config import EffortSettings
-from tf2npu.findings import Level
+from tf2npu.findings import Finding, Level
 from tf2npu.report.model.counts import n_places, without_places
 from tf2npu.report.model.report import Report
+from tf2npu.report.work.choices import changed_lines
+from tf2npu.report.work.costs import Cost, cost_of
 from tf2npu.report.work.decisions import Decision
 
-TABLE = Path(__file__).parents[1] / "effort.csv"
-"""A row for each part of each rule, and for findings of rules that are not known, which have no rule and their level as part."""
-CLASSES = ("look", "change", "rewrite", "blocked")
-"""Classes of work at a place: to look and decide; to change a few lines; to write something else; and a place that has no way to
-the NPU as it is, where the whole project needs a decision."""
-_SHARE_OF_CLASS = {"look": "to decide", "change": "to write", "rewrite": "to write", "blocked": "blocked"}
-SHARES = ("done by the tool", "to decide", "to write", "blocked")
-"""Shares into which the hours are split."""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """A row of the table.  kind: one of CLASSES.  first, further: minutes.  source: where the figures come from."""
-
-    kind: str
-    first: float
-    further: float
-    source: str = ""
-
-    def minutes(self, places: int) -> float:
-        """Minutes that a decision about so many places costs."""
-        return self.first + (places - 1) * self.further if places else 0.0
+SHARES = ("done by the tool", "to decide", "to copy", "to write", "blocked")
+"""Shares of the work: what nobody has to do any more; what a person looks at and decides; what is written with code that the
+findings show; what is written without any; and what has no way to the NPU before the whole project is decided about."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """Decisions of one kind, the places that they settle, and their minutes."""
+    """Decisions of one kind and the places that they settle.
+
+    lines: those that are to be written; a place without code at hand counts as one.  minutes: by the table and the settings.
+    """
 
     decisions: int = 0
     places: int = 0
+    lines: int = 0
     minutes: float = 0.0
 
-    def with_one(self, places: int, minutes: float) -> Share:
-        return Share(self.decisions + 1, self.places + places, self.minutes + minutes)
+    def with_one(self, places: int, lines: int, minutes: float) -> Share:
+        return Share(self.decisions + 1, self.places + places, self.lines + lines, self.minutes + minutes)
 
 
 @dataclass(frozen=True)
 class Effort:
-    """The estimate.  shares: by the names in SHARES; the first is work that nobody has to do any more."""
+    """The work.  shares: by the names in SHARES; the first is work that nobody has to do any more."""
 
     shares: dict[str, Share]
     settings: EffortSettings
@@ -61,23 +45,43 @@ class Effort:
     def left(self) -> Share:
         """The sum of the shares that are left to do."""
         rest = [share for name, share in self.shares.items() if name != SHARES[0]]
-        return Share(sum(s.decisions for s in rest), sum(s.places for s in rest), sum(s.minutes for s in rest))
+        counts = ((share.decisions, share.places, share.lines, share.minutes) for share in rest)
+        return Share(*map(sum, zip(*counts, strict=True)))
 
-    def hours(self, share: Share) -> tuple[float, float]:
-        """The range of person-hours of a share."""
+    def hours(self, share: Share) -> tuple[float, float] | None:
+        """The range of person-hours of a share; None unless the settings have minutes of a team's own.
+
+        The table alone orders public projects no better than chance (docs/report_effort.md), so that nothing is told from it.
+        """
+        if not self.settings.minutes:
+            return None
         return share.minutes * self.settings.low / 60, share.minutes * self.settings.high / 60
 
 
 def effort(report: Report, left: Iterable[Decision]) -> Effort:
-    """The estimate for a report; left: its decisions."""
+    """The work of a report; left: its decisions."""
     shares = dict.fromkeys(SHARES, Share())
-    for places, cost in [*_done(report), *((d.n_places, cost_of_decision(d, report.effort)) for d in left)]:
-        name = SHARES[0] if cost.kind == _DONE else _SHARE_OF_CLASS[cost.kind]
-        shares[name] = shares[name].with_one(places, cost.minutes(places))
+    for places, cost in _done(report):
+        shares[SHARES[0]] = shares[SHARES[0]].with_one(places, 0, cost.minutes(places))
+    for decision in left:
+        name, minutes = share_of(decision), minutes_of(decision, report.effort)
+        lines = sum(_lines(finding) for _, finding in decision.sites) if name in ("to copy", "to write") else 0
+        shares[name] = shares[name].with_one(decision.n_places, lines, minutes)
     return Effort(shares, report.effort)
 
 
-_DONE = "done"
+def share_of(decision: Decision) -> str:
+    """The share of a decision, one of SHARES: by its class, and by whether every finding of it shows the code to write."""
+    kind = cost_of_decision(decision, EffortSettings()).kind
+    if kind in ("look", "blocked"):
+        return {"look": "to decide", "blocked": "blocked"}[kind]
+    return "to copy" if all(finding.after for _, finding in decision.sites) else "to write"
+
+
+def _lines(finding: Finding) -> int:
+    """Lines to write for a finding: those of its code that differ, at each of its places."""
+    code = changed_lines(finding.before, finding.after)[1] if finding.replaces else finding.after
+    return n_places([finding]) * max(1, len(code.splitlines()))
 
 
 def _done(report: Report) -> list[tuple[int, Cost]]:
@@ -87,8 +91,7 @@ def _done(report: Report) -> list[tuple[int, Cost]]:
         if finding.level is Level.FIXED:
             key = finding.rule, finding.part, without_places(finding.message)
             found[key] = found.get(key, 0) + n_places([finding])
-    costs = {key: cost_of(key[0], key[1], Level.MANUAL.value, report.effort) for key in found}
-    return [(places, Cost(_DONE, costs[key].first, costs[key].further)) for key, places in found.items()]
+    return [(places, cost_of(*key[:2], Level.MANUAL.value, report.effort)) for key, places in found.items()]
 
 
 def cost_of_decision(decision: Decision, settings: EffortSettings) -> Cost:
@@ -102,27 +105,12 @@ def minutes_of(decision: Decision, settings: EffortSettings) -> float:
     return cost_of_decision(decision, settings).minutes(decision.n_places)
 
 
-def cost_of(rule: str, part: str, label: str, settings: EffortSettings) -> Cost:
-    """The cost of places of which a part of a rule speaks; label: their level, for a rule that is not in the table."""
-    table = costs()
-    unknown = Level.UNSUPPORTED.value if label == Level.UNSUPPORTED.value else Level.MANUAL.value
-    cost = table.get((rule, part)) or _of_rule().get(rule) or table["", unknown]
-    asked = [(len(prefix), first, further) for prefix, first, further in settings.minutes if rule.startswith(prefix)]
-    return Cost(cost.kind, *max(asked)[1:], "[tool.tf2npu.effort]") if asked else cost
-
-
-@lru_cache(maxsize=1)
-def costs() -> dict[tuple[str, str], Cost]:
-    """The table: (rule, part) -> cost."""
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {(r["rule"], r["part"]): Cost(r["class"], float(r["first"]), float(r["further"]), r["source"]) for r in rows}
-
-
-@lru_cache(maxsize=1)
-def _of_rule() -> dict[str, Cost]:
-    """The cost of each rule's first part, for findings that do not say which part made them."""
-    return {rule: cost for (rule, _), cost in reversed(costs().items()) if rule}
+def shown_minutes(decision: Decision, settings: EffortSettings) -> str:
+    """The minutes of a decision as a range, in English; "" unless the settings have minutes of a team's own."""
+    if not settings.minutes:
+        return ""
+    minutes = minutes_of(decision, settings)
+    return f"{minutes * settings.low:.0f} to {minutes * settings.high:.0f} minutes"
 
 
 def shown_hours(low: float, high: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -12,7 +13,7 @@ from typing import Any
 from tf2npu.findings import EntryScript, Status
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import FileReport, Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 from tf2npu.report.work.smoke_runs import is_seen, not_seen, seen
 from tf2npu.scanner.notebooks.path import is_notebook
 
@@ -82,13 +83,10 @@ def reached(files: Mapping[str, FileReport], start: str) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def scripts_reaching(found: list[Entry]) -> dict[str, int]:
+def scripts_reaching(report: Report) -> Counter[str]:
     """The number of scripts that need each file, tests and launchers apart."""
-    counts: dict[str, int] = {}
-    for entry in found:
-        for path in entry.needs if is_ordinary(entry.script) else ():
-            counts[path] = counts.get(path, 0) + 1
-    return counts
+    files = {file.path: file for file in report.files}
+    return Counter(path for script in report.entries if is_ordinary(script) for path in reached(files, script.path))
 
 
 def _open(file: FileReport) -> int:
@@ -158,7 +156,9 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
     if is_notebook(script.path):
         line = f"jupyter nbconvert --to notebook --execute {_quoted(script.path)}"
         return [Command("Run all cells", line), Command("Run it on an NPU host", f"{HOST_EXPORTS} && {line}")]
-    words = start_of(replace(script, path=report.paths.name or script.path))
+    start = start_of(replace(script, path=report.paths.name or script.path))
+    arguments = "".join(f" {shlex.quote(word)}" for word in script.arguments)
+    words = f"{start}{arguments}"
     devices = "--devices 2 " if report.mode != "none" else ""
     folder = _quoted(report.paths.report or "tf2npu-report")
     found = [
@@ -166,9 +166,9 @@ def commands(report: Report, script: EntryScript) -> list[Command]:
         Command("Run it, and put the run into this report", f"tf2npu run {devices}--report {folder} {words}"),
         Command("Run it on an NPU host", f"{HOST_EXPORTS} && python {words}"),
     ]
-    if report.paths.source and not words.startswith("-m "):
+    if report.paths.source and not start.startswith("-m "):
         original = _quoted(posixpath.join(report.paths.source, script.path))
-        compare = f"tf2npu check --migrated {words} --report {folder} {original}"
+        compare = f"tf2npu check --migrated {start} --report {folder} {original}{arguments}"
         found.insert(2, Command("Compare it with the original", compare))
     return found
 

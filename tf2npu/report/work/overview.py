@@ -8,7 +8,6 @@ from tf2npu.report.model.counts import counted_findings
 from tf2npu.report.model.report import Report
 from tf2npu.report.model.rule_facts import RuleTexts
 from tf2npu.report.work.decisions import Decision, decisions
-from tf2npu.report.work.effort import minutes_of
 from tf2npu.report.work.entry_scripts import entries
 from tf2npu.report.work.next_steps import next_steps
 from tf2npu.report.work.verdict import verdict
@@ -27,11 +26,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Outlook:
-    """verdict: one sentence in English.  left: the decisions.  minutes: estimate for each of them, empty where none is made."""
+    """verdict: one sentence in English.  left: the decisions."""
 
     verdict: str
     left: list[Decision]
-    minutes: list[float]
     steps: list[Step]
 
 
@@ -40,8 +38,7 @@ def outlook(report: Report) -> Outlook:
     left = decisions(report, RuleTexts(report))
     ordered = next_steps(report, left, entries(report))
     steps = [Step(step.what, step.command) if step.decision is None else _step(step.decision) for step in ordered]
-    minutes = [minutes_of(decision, report.effort) for decision in left]
-    return Outlook(verdict(report, left).sentence, left, minutes, [*steps[: MOST_STEPS - 1], *steps[-1:]][:MOST_STEPS])
+    return Outlook(verdict(report, left).sentence, left, [*steps[: MOST_STEPS - 1], *steps[-1:]][:MOST_STEPS])
 
 
 def _step(decision: Decision) -> Step:

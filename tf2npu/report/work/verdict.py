@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tf2npu.config import EffortSettings
 from tf2npu.report.languages.language import counted
 from tf2npu.report.model.report import Report
+from tf2npu.report.work.costs import is_blocking
 from tf2npu.report.work.decisions import Decision
-from tf2npu.report.work.effort import cost_of_decision
 from tf2npu.report.work.smoke_runs import seen_to_train
 
 READY, AFTER, BLOCKED, NO_PROJECT = "ready", "after decisions", "blocked", "not TensorFlow 1"
@@ -30,7 +29,8 @@ class Verdict:
 
 def is_blocker(decision: Decision) -> bool:
     """Whether there is no way to the NPU before a decision about the whole project is made."""
-    return cost_of_decision(decision, EffortSettings()).kind == "blocked"
+    finding = decision.sites[0][1]
+    return is_blocking(finding.rule, finding.part, decision.label)
 
 
 def verdict(report: Report, left: Sequence[Decision]) -> Verdict:

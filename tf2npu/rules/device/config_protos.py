@@ -72,7 +72,7 @@ def session_options(site: Site) -> None:
     if name == _JIT:
         _jit_level(site, value)
     elif name.startswith(f"{_PROTO}.gpu_options"):
-        site.info("GPU options have no effect on an NPU host; they may stay.")
+        site.info("GPU options have no effect on an NPU host, which has no GPU. Leave the line as it is, or delete it.")
     elif name == f"{_REWRITE}.disable_model_pruning" and site.resolve(value) != "False":
         site.unsupported("Model pruning must stay on for the NPU: remove this line.")
     elif name in (f"{_REWRITE}.remapping", f"{_REWRITE}.memory_optimization") and not site.source(value).endswith("OFF"):
@@ -100,8 +100,8 @@ def hidden_gpus(call: Call) -> None:
     counted = [count.body, count.orelse] if isinstance(count, cst.IfExp) else [count]
     if any(isinstance(n, cst.Integer) and n.evaluated_value == 0 for n in counted):
         call.info(
-            "This hides GPUs, as for a run on the CPU; with the NPU's config the session runs on the NPU all the same. The "
-            "session option use_off_line=False keeps it off."
+            "device_count hides GPUs, and no NPU: with the NPU's config the session runs on the NPU all the same. To keep the "
+            "session on the CPU, set its option use_off_line=False."
         )
 
 

@@ -18,8 +18,8 @@ from tf2npu.scanner.tree_walk import dotted_name
 _ACCELERATOR = re.compile(r"gpu|tpu", re.IGNORECASE)
 _SERVER = re.compile(r"job:|task:|replica:", re.IGNORECASE)
 _UNKNOWN = (
-    "Which device this is cannot be told here; if it can be a GPU, '/cpu:0' is clearer. --unsafe-fixes does it; "
-    "soft placement lets the graph run either way."
+    "The converter cannot tell which device is named here. The graph runs on the NPU either way. Where the name can be a GPU, "
+    "write '/cpu:0' (or convert with --unsafe-fixes)."
 )
 _BESIDE = (
     "Where {} is a tensor or a variable, this may stay: it lies where the blocks around it say, and those are converted. Where "
@@ -97,7 +97,10 @@ def device(call: Call) -> None:
         return None
     quote = '"' if call.source(value).endswith('"') else "'"
     call.replace(value, f"{quote}/cpu:0{quote}")
-    call.fixed("The block no longer asks for an accelerator; the NPU takes the graph whatever block it was built in.")
+    call.fixed(
+        "The device is now '/cpu:0', as an NPU host has no GPU or TPU. The graph runs on the NPU all the same. Nothing is left "
+        "to do."
+    )
     if is_computed and _may_be_several(call, value):
         call.manual(
             "The device was computed, as for several towers of one model: one process drives one NPU. "

@@ -58,10 +58,15 @@ def _report(site: Site, name: str, value: Any) -> None:
     text = text_of(value, site.scope)
     if name == "CUDA_VISIBLE_DEVICES" and uses_tensorflow(site.script):
         if text in _HIDDEN and is_for_2(site.script):
-            site.info("This hides GPUs, as for a run on the CPU; functions run on the NPU all the same.")
+            site.info("CUDA_VISIBLE_DEVICES hides GPUs, and no NPU: functions run on the NPU all the same. The line may stay.")
         elif text in _HIDDEN:
-            site.info("This hides GPUs, as for a run on the CPU; sessions with the NPU's config run on the NPU all the same.")
+            site.info(
+                "CUDA_VISIBLE_DEVICES hides GPUs, and no NPU: sessions with the NPU's config run on the NPU all the same. "
+                "The line may stay."
+            )
         else:
-            site.info("This chooses GPUs and has no effect on the NPU: ASCEND_DEVICE_ID chooses the NPU.")
+            site.info(
+                "CUDA_VISIBLE_DEVICES chooses GPUs and has no effect on an NPU host. To choose an NPU, set ASCEND_DEVICE_ID."
+            )
     elif name == "TF_XLA_FLAGS" and re.search(r"auto_jit(?!=(?:0|-1)\b)", text or ""):
         site.manual("Take this out: XLA must not compile what goes to the NPU.")

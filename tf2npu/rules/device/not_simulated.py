@@ -51,13 +51,12 @@ def not_in_a_simulated_run(site: Site) -> None:
         if _PROBABILITY in instead:
             site.manual(
                 f"A simulated run ends here without one more package: {shown(name)} comes with tensorflow-probability. "
-                'Install it with `pip install "tf2npu[probability]"`; the script then runs as it is. '
-                "An Ascend host with 1.15 has it."
+                'To run without an NPU, write `pip install "tf2npu[probability]"`. An NPU host with TensorFlow 1.15 has it.'
             )
             continue
         site.manual(
-            f"A simulated run ends here: TensorFlow 2.15, on which it is done, has no {shown(name)}. An Ascend host with 1.15 "
-            f"has it. To run the script without one, use {instead}."
+            f"A simulated run ends here: the TensorFlow 2.15 of `tf2npu run` has no {shown(name)}. An NPU host with "
+            f"TensorFlow 1.15 has it. To run without an NPU, use {instead}."
         )
 
 

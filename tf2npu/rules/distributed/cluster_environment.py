@@ -58,9 +58,8 @@ def _report(site: Site, name: str, value: Any) -> None:
     if name != "TF_CONFIG" or not takes_part(site) or not _may_hold_cluster(site, value):
         return
     site.manual(
-        "Take a cluster out of TF_CONFIG: NPURunConfig stops with a ValueError where there is one, except with "
-        "distribute=ParameterServerStrategy(...) and mix_compile_mode=True. Each NPU has a process of its own, which RANK_ID and "
-        "RANK_SIZE tell which one it is."
+        "With a cluster in TF_CONFIG, NPURunConfig raises a ValueError (unless it has ParameterServerStrategy and "
+        "mix_compile_mode=True). Remove the cluster: each NPU's process gets its number from RANK_ID and RANK_SIZE."
     )
 
 

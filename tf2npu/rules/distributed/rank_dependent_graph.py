@@ -44,4 +44,7 @@ def rank_dependent_graph(call: Call) -> None:
     """Reports ops that only some ranks add to their graph."""
     block = enclosing_block(call.script, call.node)
     if block is not None:
-        call.manual(f"Build this on every rank, above `if {block.condition}:`, and let that rank alone use or print the result.")
+        call.manual(
+            "Only some ranks build the op; ranks with different graphs can wait for each other for ever. Move the line above "
+            f"`if {block.condition}:`; let that rank alone use the result."
+        )

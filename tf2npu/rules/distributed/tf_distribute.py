@@ -170,8 +170,8 @@ def strategy_class(site: Site) -> None:
     """Reports the class of a strategy that is not called but passed on, chosen or extended."""
     if passed_on(site) is not None:
         site.manual(
-            "The strategy is passed on, chosen or extended here: on several NPUs write npu_strategy.NPUStrategy where it mirrors "
-            "variables; on one, leave the strategy out."
+            "A strategy class is passed on here and was not converted. For several NPUs write npu_strategy.NPUStrategy in the "
+            "place of a mirrored strategy; for one NPU use no strategy."
         )
 
 

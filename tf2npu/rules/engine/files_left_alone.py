@@ -92,7 +92,10 @@ def _told_by_another(dialect: Dialect) -> str:
 
 def _told_here(dialect: Dialect) -> str:
     """The message on a file that itself tells that it is written for TensorFlow 2, or of which the settings say so."""
-    return f"{shown(dialect.api)} tells that this is a script for TensorFlow 2; converted for its adapter (npu_device)."
+    return (
+        f"{shown(dialect.api)} shows that the script is for TensorFlow 2, so that it was converted for npu_device. "
+        "If the script is for TensorFlow 1, convert it again with --target tf1."
+    )
 
 
 @hooks.after_edits

@@ -10,7 +10,7 @@ from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
 from tf2npu.rules.base import registered
 
-TAIL = " This is one of {} such places in the file; the others: {}."
+TAIL = " The file has {} such places; the others: {}."
 """Last sentence of a message that stands at the first of several places: their number, and the other lines."""
 _TOLD = re.compile(TAIL.removesuffix(".").format(r"\d+", r"(?P<others>(?:cell \d+:)?\d+(?:, (?:cell \d+:)?\d+)*)") + r"\.$")
 _MOST = 20

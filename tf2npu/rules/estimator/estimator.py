@@ -87,7 +87,10 @@ def estimator(call: Call) -> None:
         else:
             call.replace(config.value, made)
         call.info(_summary_default() + " " + _checkpoint_default())
-    return call.fixed("NPUEstimator runs the model on the NPU; it needs an NPURunConfig.")
+    return call.fixed(
+        "Estimator became NPUEstimator, which trains on the NPU and needs an NPURunConfig: its config is one. Nothing is left "
+        "to do."
+    )
 
 
 _NOT_KNOWN = (
@@ -105,7 +108,10 @@ def _wrap(call: Call, config: cst.Arg, left: str) -> None:
     if made_by == "npu_bridge.npu_init.NPURunConfig()" or is_wrapped(call, config.value):
         return
     call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
-    call.fixed("The config is extended by what puts the Estimator's sessions on the NPU; the class stays.")
+    call.fixed(
+        "The config now comes from npu_run_config_init(), which keeps your settings and runs the Estimator's sessions on the "
+        "NPU; the class stays."
+    )
     call.info(left)
 
 

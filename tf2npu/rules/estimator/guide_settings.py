@@ -87,8 +87,8 @@ def guide_settings(call: Call) -> None:
     if may_loop and steps > 1 and not counts.unknown and not _has_hooks(call.script):
         written = f"NPURunConfig(..., {', '.join([*settings, f'iterations_per_loop={steps}'])})"
         return call.info(
-            f"The porting guide sets more in this config: {written}. The NPU then makes {steps} steps before it returns, which "
-            f"divides {', '.join(counts.known)}. Mixed precision wants a scaled loss: NPULossScaleOptimizer."
+            f"Optional: for more speed on an NPU write {written}, and wrap the optimizer in NPULossScaleOptimizer against "
+            f"float16 overflow. One run then makes {steps} steps, a number that divides {', '.join(counts.known)}."
         )
     if settings:
         written = f"NPURunConfig(..., {', '.join(settings)})"
@@ -98,18 +98,19 @@ def guide_settings(call: Call) -> None:
 def _without_loop(call: Call, written: str, counts: _Counts, may_loop: bool) -> None:
     if may_loop and _has_hooks(call.script):
         call.info(
-            f"The porting guide sets more in this config: {written}. iterations_per_loop stays 1, as the hooks of this file are "
-            "asked only when the NPU returns. Mixed precision wants a scaled loss: NPULossScaleOptimizer."
+            f"Optional: for more speed on an NPU write {written}, and wrap the optimizer in NPULossScaleOptimizer against "
+            "float16 overflow. Leave iterations_per_loop at 1, so that the file's hooks see every step."
         )
     elif may_loop:
         names = ", ".join([*counts.known, *counts.unknown])
         call.info(
-            f"The porting guide sets more in this config: {written}. An iterations_per_loop above 1 has to divide {names}. Mixed "
-            "precision wants a scaled loss: NPULossScaleOptimizer."
+            f"Optional: for more speed on an NPU write {written}, and wrap the optimizer in NPULossScaleOptimizer against "
+            f"float16 overflow. An iterations_per_loop above 1 has to divide {names}."
         )
     else:
         call.info(
-            f"The porting guide sets more in this config: {written}. Mixed precision wants a scaled loss: NPULossScaleOptimizer."
+            f"Optional: for more speed on an NPU write {written}, and wrap the optimizer in NPULossScaleOptimizer against "
+            "float16 overflow."
         )
 
 

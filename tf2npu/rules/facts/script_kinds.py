@@ -44,8 +44,8 @@ def is_unit_test(script: Script) -> bool:
 
 
 def is_distributed(script: Script) -> bool:
-    """Whether a file may run as one of several ranks: the project shows it, or its conversion was told so."""
-    return script.config.distributed != "none" or bool(script.project.distribution_kinds)
+    """Whether a file may run as one of several ranks: its programs show it, or its conversion was told so."""
+    return script.config.distributed != "none" or script.path in script.project.distributed
 
 
 @fact

@@ -92,4 +92,7 @@ def unknown_batch(call: Call) -> None:
 )
 def one_shot_iterator(call: Call) -> None:
     """Reports iterators that do not allow several steps in one call."""
-    call.info("For iterations_per_loop > 1 use make_initializable_iterator and run its initializer before training.")
+    call.info(
+        "The one-shot iterator works as it is. Only to set iterations_per_loop above 1 on an NPU, write "
+        "make_initializable_iterator and run its initializer before training."
+    )

@@ -8,6 +8,7 @@ from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
+_RUNS = "The input queue runs as it is, on the host, with one thread. To feed the NPU faster, write {} in its place."
 _REPEATED = "shuffle(n).repeat(num_epochs)"
 _BATCH = "batch(batch_size, drop_remainder=True)"
 _SHUFFLED = f"shuffle(capacity).{_BATCH}"
@@ -71,10 +72,10 @@ def queue_input(call: Call) -> None:
     name = call.name.removeprefix("tensorflow.train.")
     if name == _STARTER:
         return call.info(
-            "It starts the threads of input queues, which runs as it is: take it out once the input comes from tf.data."
+            "The line starts the threads of input queues, and runs as it is. Delete the line if you move the input to tf.data."
         )
     if name in _SUPPORTED:
-        return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
+        return call.info(_RUNS.format(_INSTEAD[name]))
     if name not in _THREADS_AT:
         return call.manual(
             "Input queues run on the simulated device, which leaves them to the host, and are not supported on an NPU: write "
@@ -88,7 +89,7 @@ def queue_input(call: Call) -> None:
             f"write that, or better {_INSTEAD[name]}."
         )
     if threads is None or integer_of(threads, call.scope) == 1:
-        return call.info(f"This queue runs as it is, with one thread. tf.data feeds the NPU faster: {_INSTEAD[name]}.")
+        return call.info(_RUNS.format(_INSTEAD[name]))
     call.replace(threads, "1")
     return call.fixed(
         "An input queue gets num_threads=1, as an NPU host wants it; several only decide in which order the examples come. "

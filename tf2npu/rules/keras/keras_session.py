@@ -62,7 +62,9 @@ def keras_session(site: Site) -> None:
     bracket_entry(site, False, True)
     if not site.fix.changes:
         return
-    site.fixed("Keras uses a session on the NPU; it is closed when the run is over.")
+    site.fixed(
+        "The added lines give Keras a session on the NPU, and close the session at the end of the run. Nothing is left to do."
+    )
 
 
 def _is_main(node: cst.If) -> bool:
@@ -95,7 +97,10 @@ def clear_session(call: Call) -> None:
         call.manual("clear_session takes no argument; use npu_clear_session() by hand.")
         return
     call.replace_callee(call.need("npu_clear_session"))
-    call.fixed("The new Keras session is on the NPU again.")
+    call.fixed(
+        "npu_clear_session() took the place of clear_session(), so that the next Keras session runs on the NPU too. "
+        "Nothing is left to do."
+    )
 
 
 @rule(

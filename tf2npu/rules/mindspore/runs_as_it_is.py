@@ -29,6 +29,6 @@ def runs_as_it_is(site: Site) -> None:
     start = sum(map(len, text.splitlines(keepends=True)[: line_of_import(ROOT, text) - 1]))
     site.fix.site = (start, start)
     site.info(
-        "A program for MindSpore is copied as it is, since MindSpore knows the NPU by itself. Without a card "
-        "`tf2npu run --frontend mindspore` runs it where it is written for r1.0 or r1.1."
+        "The file uses MindSpore, which runs on NPUs by itself, and was copied as it is. Without an NPU, "
+        "`tf2npu run --frontend mindspore` runs code for r1.0 or r1.1."
     )

@@ -65,10 +65,13 @@ def contrib_kernel(call: Call) -> None:
     elif instead == _OF_MEMORY:
         call.manual("It asks for the memory of a GPU: leave it out. `npu-smi info` shows what is in use on an NPU.")
     elif instead:
-        call.manual(f"The NPU has no such op: write {instead} in its place. In an input pipeline it stays on the host as it is.")
+        call.manual(
+            f"The NPU has no such op. Outside of the tf.data pipeline write {instead} in its place; inside the pipeline the op "
+            "runs on the host and may stay."
+        )
     else:
         call.manual(
-            "The NPU has no such op. In an input pipeline it stays on the host as it is; in the model set "
-            "mix_compile_mode=True, which leaves it on the host's CPU at the cost of transfers in every step.",
+            "The NPU has no such op. In a tf.data pipeline the op may stay. In the model set mix_compile_mode=True, by which "
+            "the host runs the op, more slowly.",
             mixed_computing(call),
         )

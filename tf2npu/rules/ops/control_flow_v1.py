@@ -88,7 +88,9 @@ def control_flow_v1(call: Call) -> None:
             f"The loop's values change their shape: {_CODE}, or give them their largest size before the loop.", _written(call)
         )
     else:
-        call.info(f"This is a loop of version 1 control flow. If its shapes are not fixed, {_CODE}.")
+        call.info(
+            f"With fixed shapes the loop runs as it is. If shapes change inside it, an NPU cannot compile the loop: {_CODE}."
+        )
 
 
 def _written(call: Call) -> str:

@@ -14,6 +14,9 @@ from tf2npu.scanner.sites import Call, Site
 
 _WHY_LAYERS = "Importing npu_convert_dropout makes the dropout layers of tf.layers and tf.keras use the NPU's dropout."
 _SOURCE_LAYERS = "npu_bridge.estimator.npu.npu_convert_dropout"
+_KEPT = (
+    "Dropout now calls npu_ops.dropout, which is faster on an NPU; keep_prob means what it meant before. Nothing is left to do."
+)
 _V2 = "tensorflow.compat.v2.nn.dropout"
 _BACKEND = "tensorflow.keras.backend.dropout"
 
@@ -65,9 +68,13 @@ def dropout(call: Call) -> None:
             "Write npu_ops.dropout(x, keep_prob) if it is the probability to keep, else keep_prob=1 - it."
         )
     call.replace_callee(f"{call.need('npu_ops')}.dropout")
-    if rate is not None:
-        _to_keep_prob(call, rate)
-    return call.fixed("Dropout runs on the NPU; keep_prob is the probability to keep.")
+    if rate is None:
+        return call.fixed(_KEPT)
+    _to_keep_prob(call, rate)
+    return call.fixed(
+        "Dropout now calls npu_ops.dropout, which is faster on an NPU and takes the probability to keep a unit: "
+        "1 - rate was written. Nothing is left to do."
+    )
 
 
 def _probability(call: Call) -> tuple[cst.Arg | None, cst.Arg | None]:
@@ -114,7 +121,7 @@ def dropout_reference(site: Site) -> None:
         return
     if _is_bound_to_keep(site):
         site.replace(site.node, f"{site.need('npu_ops')}.dropout")
-        site.fixed("Dropout runs on the NPU; keep_prob is the probability to keep.")
+        site.fixed(_KEPT)
     else:
         site.info(
             "tf.nn.dropout is passed on here and stays as it is; where it is called, npu_ops.dropout(x, keep_prob) is faster on "
@@ -186,4 +193,7 @@ def dropout_layer_reference(site: Site) -> None:
 
 def _patch_layers(site: Site) -> None:
     site.need_module("npu_bridge.estimator.npu", "npu_convert_dropout")
-    site.info("With the import of npu_convert_dropout this layer uses the NPU's dropout; the call itself needs no change.")
+    site.info(
+        "The layer stays as it is: the added import, npu_convert_dropout, gives it the NPU's faster dropout. Nothing is left "
+        "to do."
+    )

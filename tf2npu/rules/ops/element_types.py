@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline, looks_like_input
-from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.sites import Call, Site, parameter_of
 
 _TYPES = ("float64", "double", "complex64", "complex128")
+_OPTIMIZER = re.compile(r"tensorflow\.train\.\w+Optimizer")
+"""Optimizers of TensorFlow 1.15: each casts its learning rate to the type of the variable that it changes."""
 _WITH_FLOAT32 = ("float64", "double")
 """Types in the place of which float32 stands."""
 _MAKERS = {"to_double": "tf.cast(x, tf.float32)", "complex": "two real tensors", "to_complex64": "two real tensors"}
@@ -24,7 +30,10 @@ _DTYPE_AT = {
 def _advice(kind: str) -> str:
     if kind.startswith("complex"):
         return f"{kind} does not exist on the NPU: compute with two real float32 tensors, or leave this part to the host."
-    return f"{kind} does not exist on the NPU: write tf.float32 (and np.float32 for what is fed), or the ops stay on the host."
+    return (
+        f"The NPU has no {kind}: ops of that type run on the host, which is slow. Write tf.float32 here, and np.float32 for "
+        "arrays that are fed."
+    )
 
 
 def _say(site: Site, message: str, write: str = "") -> None:
@@ -46,18 +55,64 @@ def _say(site: Site, message: str, write: str = "") -> None:
     source="TensorFlow adapter porting guide: float64, complex64, complex128 and DT_VARIANT are not supported",
     examples=(
         Example.same("x = tf.placeholder(tf.float64, [2])", level="manual", write="x = tf.placeholder(tf.float32, [2])"),
+        Example(
+            "rate = tf.placeholder(tf.float64, [])\ntrain = tf.train.AdamOptimizer(learning_rate=rate).minimize(y)\n"
+            "s.run(train, {rate: 0.1})",
+            "rate = tf.placeholder(tf.float32, [])\ntrain = tf.train.AdamOptimizer(learning_rate=rate).minimize(y)\n"
+            "s.run(train, {rate: 0.1})",
+            note="optimizers cast their rate to the type of the variables",
+        ),
+        Example.same(
+            "rate = tf.placeholder(tf.float64, [])\ntrain = tf.train.AdamOptimizer(rate * 2).minimize(y)",
+            note="computed with",
+            level="manual",
+        ),
         Example.same("x = tf.placeholder(tf.float32, [2])", note="the NPU's own type"),
         Example.same("is_float = dtype == tf.float64", note="only compared"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda i: tf.cast(i, tf.float64))", note="the pipeline runs on the host"),
     ),
 )
 def double_type(site: Site) -> None:
-    """Reports element types that the NPU does not have."""
+    """Reports element types that the NPU does not have, and gives placeholders of learning rates the type of the variables."""
     parent = site.script.walked.parents.get(id(site.node))
     if not in_pipeline(site) and not isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
         kind, written = site.name.rpartition(".")[2], site.source(site.node)
         is_real = kind in _WITH_FLOAT32 and written.endswith(f".{kind}")
-        _say(site, _advice(kind), f"{written.removesuffix(kind)}float32" if is_real else "")
+        if is_real and _is_of_rate(site):
+            site.replace(site.node.attr, "float32")
+            return site.fixed("A learning rate in float32: the optimizer casts it to the type of the variables anyhow.")
+        return _say(site, _advice(kind), f"{written.removesuffix(kind)}float32" if is_real else "")
+
+
+def _is_of_rate(site: Site) -> bool:
+    """Whether a type is that of a placeholder which optimizers get as their rate and which is fed, and nothing else."""
+    walked = site.script.walked
+    arg: Any = walked.parents.get(id(site.node))
+    made: Any = walked.parents.get(id(arg))
+    assigned: Any = walked.parents.get(id(made))
+    if (
+        not isinstance(made, cst.Call)
+        or site.resolve(made.func) != "tensorflow.placeholder"
+        or not isinstance(assigned, cst.Assign)
+    ):
+        return False
+    target = assigned.targets[0].target
+    if len(assigned.targets) != 1 or not isinstance(target, (cst.Name, cst.Attribute)):
+        return False
+    written = site.source(target)
+    uses = [(n, s) for n, s in walked.references if site.source(n) == written or site.source(n).startswith(f"{written}.")]
+    return len(uses) > 1 and all(_only_sets_rate(site, node, scope) for node, scope in uses if node is not target)
+
+
+def _only_sets_rate(site: Site, node: cst.CSTNode, scope: Scope) -> bool:
+    holder: Any = site.script.walked.parents.get(id(node))
+    if isinstance(holder, cst.DictElement):
+        return holder.key is node
+    call: Any = site.script.walked.parents.get(id(holder)) if isinstance(holder, cst.Arg) else None
+    if not isinstance(call, cst.Call):
+        return False
+    is_optimizer = _OPTIMIZER.fullmatch(site.script.name_of(call.func, scope) or "") is not None
+    return is_optimizer and parameter_of(call, holder, ("learning_rate",)) == "learning_rate"
 
 
 @part_of(

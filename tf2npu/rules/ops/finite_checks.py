@@ -13,7 +13,7 @@ from tf2npu.scanner.sites import Call
 
 _OF_GRADIENTS = re.compile(r"\bgrad|loss|\bg\b|\bgv?\b", re.IGNORECASE)
 _NUMBERS = ("tensorflow.to_float", "tensorflow.to_int32", "tensorflow.cast", "tensorflow.math.count_nonzero")
-_CHOICES = ("tensorflow.where", "tensorflow.where_v2")
+_CHOICES = ("tensorflow.where", "tensorflow.where_v2", "tensorflow.compat.v2.where")
 _CHECKS = (
     "is_finite", "is_nan", "is_inf", "verify_tensor_all_finite", "check_numerics", "add_check_numerics_ops",
     "debugging.check_numerics", "debugging.is_finite", "debugging.assert_all_finite",
@@ -35,6 +35,9 @@ _CHECKS = (
         ),
         Example.same("x = tf.where(tf.is_nan(x), z, x)", level="info"),
         Example.same("loss = tf.where(tf.is_nan(loss), tf.zeros_like(loss), loss)", note="replaced, as it was", level="info"),
+        Example.same(
+            "loss = tf.compat.v2.where(condition=tf.math.is_nan(loss), x=0.0, y=loss)", note="replaced, by keywords", level="info"
+        ),
         Example.same("n_nan = tf.reduce_sum(tf.to_float(tf.is_nan(loss)))", note="of no gradient", level="info"),
         Example.same("import numpy as np\nimport tensorflow as tf\nok = np.isnan(v)", note="on the host"),
         Example.same("d = d.map(lambda x: tf.where(tf.is_nan(x), 0.0, x))\n", note="in the pipeline, on the host"),
@@ -53,7 +56,8 @@ def finite_check(call: Call) -> None:
         )
     else:
         call.info(
-            "In saturation mode an overflow on the NPU is the largest number, not infinity or NaN: this test does not see it."
+            "The test runs as it is, but misses overflows on an NPU in saturation mode, where they give the largest number, not "
+            "infinity or NaN. For gradients use NPULossScaleOptimizer."
         )
 
 
@@ -70,7 +74,9 @@ def _is_counted_or_replaced(call: Call) -> bool:
         return False
     argument = call.script.walked.parents.get(id(call.node))
     outer = call.script.walked.parents.get(id(argument)) if isinstance(argument, cst.Arg) else None
-    if not isinstance(outer, cst.Call) or outer.args[0] is not argument:
+    if not isinstance(outer, cst.Call) or not isinstance(argument, cst.Arg):
+        return False
+    if outer.args[0] is not argument and (argument.keyword is None or argument.keyword.value != "condition"):
         return False
     name = call.resolve(outer.func)
     return name in _NUMBERS or (name in _CHOICES and len(outer.args) > 1)

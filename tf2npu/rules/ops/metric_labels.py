@@ -32,6 +32,9 @@ def float_labels(call: Call) -> None:
     prefix = tensorflow_name(call.script)
     code = f"{prefix or 'tf'}.cast({call.source(labels)}, {prefix or 'tf'}.float32)"
     if not call.allows_unsafe() or prefix == "":
-        return call.info(f"Faster on the NPU with float labels: {code} in the place of {call.source(labels)}.")
+        return call.info(
+            f"The metric runs as it is. Pass {code} in the place of {call.source(labels)} to make it faster on an NPU, which "
+            "compares 64-bit integers slowly."
+        )
     call.wrap(labels, f"{prefix}.cast(", f", {prefix}.float32)")
     return call.fixed("Labels are compared as float32.")

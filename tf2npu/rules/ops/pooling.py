@@ -68,10 +68,11 @@ _ELSEWHERE = (
     "tf.nn.max_pool_with_argmax(x, ksize=[1, h, w, 1], strides=[1, h, w, 1], padding=...)[0]."
 )
 _LAYER = (
-    "Faster on the NPU: tf.nn.max_pool_with_argmax(inputs, ksize=[1, h, w, 1], strides=[1, h, w, 1], padding=...)[0], with the "
-    "pool size and strides of this layer."
+    "The layer runs as it is. Faster on an NPU is "
+    "tf.nn.max_pool_with_argmax(inputs, ksize=[1, h, w, 1], strides=[1, h, w, 1], padding=...)[0], with the layer's pool size "
+    "and strides."
 )
 _OP_BY_HAND = (
-    "Faster on the NPU: tf.nn.max_pool_with_argmax(x, ksize, strides, padding)[0] with lists of four numbers; --unsafe-fixes "
-    "writes it where they are lists."
+    "The op runs as it is. Faster on an NPU is tf.nn.max_pool_with_argmax(x, ksize, strides, padding)[0], with ksize and strides "
+    "as lists of four numbers (--unsafe-fixes writes it for lists)."
 )

@@ -39,8 +39,12 @@ def recurrent_loop(call: Call) -> None:
     cell = call.value("cell", 0) or call.value("cell_fw", 0)
     name = (call.resolve(cell) or "").removesuffix("()") if cell is not None else ""
     kind = "DynamicGRUV2" if "GRU" in name else "DynamicRNN"
-    known = "" if name in _CELLS else " if the cell is a plain LSTM (DynamicRNN) or GRU (DynamicGRUV2)"
-    call.info(
-        f"Faster on the NPU{known}: npu_bridge.estimator.npu.npu_dynamic_rnn.{kind}(hidden_size, dtype=tf.float32), which "
-        "takes (time, batch, features). Weights have other names, so checkpoints do not carry over."
+    if name not in _CELLS:
+        return call.info(
+            "The loop runs as it is. For plain cells faster on an NPU is DynamicRNN (LSTM) or DynamicGRUV2 (GRU) of "
+            "npu_bridge.estimator.npu.npu_dynamic_rnn, on (time, batch, features); old checkpoints do not load."
+        )
+    return call.info(
+        f"The loop runs as it is. Faster on an NPU is npu_bridge.estimator.npu.npu_dynamic_rnn.{kind}(hidden_size, "
+        "dtype=tf.float32), on (time, batch, features). Weights get other names, so that old checkpoints do not load."
     )

@@ -32,9 +32,8 @@ _GRADIENTS = (
     *(f"{name}().{method}" for method in ("compute_gradients", "minimize") for name in _OPTIMIZERS),
 )  # fmt: skip
 _ADVICE = (
-    "The loss is scaled by hand. On the NPU let NPULossScaleOptimizer(optimizer, FixedLossScaleManager(loss_scale=512)) do it, "
-    "which leaves out a step with an overflow, and take the scaling and the division of the gradients out (512 is the "
-    "guide's value for ResNet-50)."
+    "Scaling the loss by hand misses float16 overflows on the NPU. Remove the scaling and the division of gradients, and use "
+    "NPULossScaleOptimizer(optimizer, FixedLossScaleManager(loss_scale=512)); 512 is the guide's value for ResNet-50."
 )
 _ADAM = "tf.train.AdamOptimizer(0.1)"
 

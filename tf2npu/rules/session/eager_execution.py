@@ -71,12 +71,14 @@ def eager_execution(call: Call) -> None:
         call.unsupported(_OF_V2_ALONE[name])
     elif name in _EAGER_ONLY:
         call.manual(
-            "In a graph write tf.gradients(loss, variables), or optimizer.minimize(loss): a tape is for eager execution.",
+            "A gradient tape is meant for eager execution, which stays on the host CPU. In the graph for the NPU write "
+            "tf.gradients(loss, variables) or optimizer.minimize(loss).",
             _gradients_code(call, name),
         )
     else:
         call.unsupported(
-            "Remove this call and build a graph (Estimator, Keras in graph mode, or tf.Session): eager ops stay on the host.",
+            "Eager ops run on the host CPU, not on the NPU. Remove the call, and compute in a graph: by an Estimator, tf.keras "
+            "without eager execution, or tf.Session.",
             _session_code(call),
         )
 

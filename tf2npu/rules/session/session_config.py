@@ -98,7 +98,9 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
     if config is None:
         wrapper = call.need("npu_config_proto")
         call.add_keyword(f"{keyword}={wrapper}()")
-        return call.fixed("The session gets a config that puts it on the NPU.")
+        return call.fixed(
+            "The session got the config npu_config_proto(), by which it runs its graph on the NPU. Nothing is left to do."
+        )
     if is_npu_config(call, config.value):
         return None
     wrapper = call.need("npu_config_proto")
@@ -106,7 +108,10 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
         call.replace(config.value, f"{wrapper}()")
     else:
         call.wrap_in_call(config.value, wrapper)
-    return call.fixed("The config is extended by what puts the session on the NPU.")
+    return call.fixed(
+        "npu_config_proto(...) was put around the session's config: the session runs its graph on the NPU and keeps your "
+        "settings. Nothing is left to do."
+    )
 
 
 @part_of(

@@ -81,7 +81,9 @@ def unclosed_session(call: Call) -> None:
 def _close(call: Call, assign: cst.Assign, why: str) -> None:
     """Close a session where it is certain when that may be; else say what to write."""
     if close_at_exit(call, assign):
-        return call.fixed("The session is closed when the program ends, also by an exception.")
+        return call.fixed(
+            "The added line closes the session when the program ends, also after an exception. Nothing is left to do."
+        )
     method = close_with_object(call, assign)
     return call.fixed(f"The session is closed by {method}, which the class has.") if method else call.info(why)
 
@@ -96,7 +98,10 @@ def why_open(call: Call) -> str:
         target = _open_target(call, parent)
         if not target:
             return ""
-        return f"Nothing closes this session: call {target}.close() when the work is done, or use a with statement."
+        return (
+            "The session stays open until Python exits, which can keep an NPU busy or end in an error. "
+            f"Call {target}.close() at the end, or use a with statement."
+        )
     if isinstance(parent, cst.Return):
         return _given_by_a_function(call)
     if isinstance(parent, cst.Expr):

@@ -65,4 +65,7 @@ def device_start(site: Site) -> None:
             "the first of them runs."
         )
     elif site.fix.changes:
-        site.fixed("The NPU is opened before TensorFlow is used; options (npu.global_options()) go above this line.")
+        site.fixed(
+            "The added line opens the NPU before TensorFlow is used. Write options (npu.global_options()) above the line, if "
+            "you have any."
+        )

@@ -61,7 +61,10 @@ def eager_step(site: Site) -> None:
             "@tf.function above it, and leave what needs values (numpy(), print) to its caller."
         )
         return
-    message = "The training step runs eagerly, on the CPU: write @tf.function above it, so that it is compiled for the NPU."
+    message = (
+        "The training step runs eagerly on the host CPU, not on the NPU. Write @tf.function above the function, which compiles "
+        "it for the NPU."
+    )
     site.manual(message, _decorated(site, source), replaces=own.enclosing_class is None and not _is_indented(script, start))
 
 

@@ -13,8 +13,9 @@ from tf2npu.report.html.decision_cards import CARDS, MOST_PLACES, Card, card_of,
 from tf2npu.report.html.decision_export import blocks
 from tf2npu.report.html.listing import page_of_list
 from tf2npu.report.html.page_types import Page
-from tf2npu.report.work.decisions import LABELS, Decided, Decision, decided, report_id
-from tf2npu.report.work.effort import minutes_of
+from tf2npu.report.work.decisions import Decided, Decision, decided, report_id
+from tf2npu.report.work.effort import shown_minutes
+from tf2npu.report.work.labels import LABELS
 
 _OPTIONAL = (
     "Cards at the end that can be left: {}. The converter makes their fixes if they are chosen, as values or shapes may change."
@@ -61,10 +62,9 @@ def _context(
 
 
 def _minutes(view: View, decision: Decision) -> str:
-    """The minutes that a decision costs, as the range of the estimate."""
-    settings = view.report.effort
-    minutes = minutes_of(decision, settings)
-    return view.texts.text(f"{minutes * settings.low:.0f} to {minutes * settings.high:.0f} minutes")
+    """The minutes that a decision costs, where the settings have some."""
+    minutes = shown_minutes(decision, view.report.effort)
+    return view.texts.text(minutes) if minutes else ""
 
 
 def _untold(view: View) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from tf2npu.report.html.listing import Badges, Code, Column, Link, Listing, Row,
 from tf2npu.report.html.page_types import Page
 from tf2npu.report.model.counts import SHOWN, n_places
 from tf2npu.report.model.report import FileReport
-from tf2npu.report.work.decisions import LABELS, label_of_work
+from tf2npu.report.work.labels import LABELS, label_of_work
 
 _COLUMNS = (
     Column("Place", "text"),

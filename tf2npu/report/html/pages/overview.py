@@ -8,6 +8,7 @@ from tf2npu.report.formats.render_context import View
 from tf2npu.report.html.code_table import told
 from tf2npu.report.html.page_types import Page
 from tf2npu.report.html.sections import SECTIONS
+from tf2npu.report.work.next_steps import with_real_paths
 
 
 def pages(view: View) -> Iterator[Page]:
@@ -19,6 +20,6 @@ def _context(view: View) -> dict[str, object]:
     return {
         "above_headline": "next_steps" if any(section.name == "next_steps" for section in sections) else "verdict",
         "title": view.texts.text("tf2npu report"),
-        "headline": told(view.texts.text(view.report.headline)),
+        "headline": told(with_real_paths(view.report, view.texts.text(view.report.headline))),
         "sections": sections,
     }

@@ -26,8 +26,7 @@ def _step(view: View, step: Step, cards: dict[str, str]) -> dict[str, Any]:
         "decision": decision,
         "card": cards[decision.id],
         "site": view.site(file, finding, file.findings.index(finding) + 1),
-        "scripts": texts.text(_scripts(step.scripts)),
-        "minutes": texts.text(f"about {round(step.minutes)} minutes"),
+        "scripts": texts.text(_scripts(decision.scripts)),
     }
 
 

@@ -8,7 +8,7 @@ from tf2npu.report.languages.language import counted
 from tf2npu.report.model.apis import numbers, sentence
 from tf2npu.report.model.counts import counted_findings, n_places
 from tf2npu.report.model.report import Report
-from tf2npu.report.work.decisions import label_of_work
+from tf2npu.report.work.labels import label_of_work
 
 
 def section(view: View) -> Section:

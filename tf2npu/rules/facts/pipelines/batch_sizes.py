@@ -33,7 +33,7 @@ _INNER = (
 )
 _PADDED = (
     "A dimension of padded_shapes that is None or -1 is as long as the longest example of each batch, so shapes change from "
-    "batch to batch and the NPU compiles the graph anew: give fixed sizes."
+    "batch to batch and each new one is compiled anew, which takes from seconds to minutes. For speed give fixed sizes."
 )
 _STAR = "The arguments come out of *args or **kwargs: for training, pass drop_remainder=True."
 _UNPROVEN = (
@@ -50,7 +50,7 @@ def use_one_size(call: Call, context: Context | None = None) -> None:
     if call.has_star_args:
         return call.info(_STAR)
     if call.name.endswith(".padded_batch") and _may_vary(call):
-        call.manual(_PADDED)
+        call.info(_PADDED)
     given = call.arg("drop_remainder", POSITION[call.name])
     value = call.resolve(given.value) if given is not None else "False"
     context = context or context_of(call)

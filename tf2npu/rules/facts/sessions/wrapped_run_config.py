@@ -20,7 +20,10 @@ def wrap_run_config(call: Call, position: int | None, also: str = "") -> None:
         call.replace(config.value, f"{call.need('npu_run_config_init')}()")
     else:
         call.wrap(config.value, f"{call.need('npu_run_config_init')}(run_config=", ")")
-    return call.fixed(f"The config is extended by what puts the Estimator's sessions on the NPU{also}.")
+    return call.fixed(
+        "The config now comes from npu_run_config_init(), which keeps your settings and runs the Estimator's sessions on the NPU"
+        f"{also}. Nothing is left to do."
+    )
 
 
 def number_of_self(call: Call) -> int:

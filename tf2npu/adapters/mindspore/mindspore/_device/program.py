@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from mindspore._device.checked_steps import WatchedGraph, watched
 from mindspore._device.session import DeviceGraph
 from mindspore._device.structure import flat, nesting, rebuilt
 from mindspore._device.trace import new_trace
@@ -18,7 +19,7 @@ class Program(NamedTuple):
 
     device: its graph.  fetches: the tensors among its results, by number.  written: operations that write parameters.
     holders: of what is fed.  fed: which leaves of the arguments are.  outputs: what the function gave.  results: its leaves.
-    function: kept, as the key of the program has the identity of it or of its parts.
+    watched: writes its runs down for a check.  function: kept, as the key of the program has the identity of it or of its parts.
     """
 
     device: DeviceGraph
@@ -28,11 +29,13 @@ class Program(NamedTuple):
     fed: list[bool]
     outputs: Any
     results: list[Any]
+    watched: WatchedGraph | None
     function: Callable[..., Any]
 
     def run(self, values: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
         """The values of the tensors among the results, by number.  values: of what is fed."""
-        found = self.device.run(list(self.fetches.values()), self.written, self.holders, values)
+        asked = list(self.fetches.values()), self.written, self.holders, values
+        found = self.device.run(*asked) if self.watched is None else self.watched.run(*asked, self.device)
         return dict(zip(self.fetches, found, strict=True))
 
 
@@ -72,4 +75,4 @@ def _traced(function: Callable[..., Any], arguments: Sequence[Any], leaves: Sequ
         fetches = {i: one for i, one in enumerate(results) if isinstance(one, tf.Tensor)}
         holders = [tensor.raw() for tensor, is_fed in zip(inputs, fed, strict=False) if is_fed]
     assert trace.device is not None
-    return Program(trace.device, fetches, trace.written, holders, fed, outputs, results, function)
+    return Program(trace.device, fetches, trace.written, holders, fed, outputs, results, watched(trace), function)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from hccl import _groups as hccl_groups
 from hccl.split.api import splits
+from mindspore._device import check_role
+from mindspore._device.reference import ReferenceSession
 from npu_bridge import _options
 from npu_bridge.estimator.npu.npu_plugin import set_device_sat_mode
 from npu_bridge.npu_init import tf
@@ -103,7 +105,7 @@ class DeviceGraph:
         self.graph = tf.Graph()
         self.on_host: dict[Any, HostVariable] = {}
         self._requests: dict[Any, Request] = {}
-        self._running: ObservedSession | None = None
+        self._running: ObservedSession | ReferenceSession | None = None
 
     def run(
         self, fetches: Sequence[Any], targets: Sequence[Any] = (), feeds: Sequence[Any] = (), values: Sequence[np.ndarray] = ()
@@ -140,7 +142,9 @@ class DeviceGraph:
             for parameter, value in zip(self.on_host, self._session().run(Request(fetches, (), ()), []), strict=True):
                 parameter.set_data(value)
 
-    def _session(self) -> ObservedSession:
+    def _session(self) -> ObservedSession | ReferenceSession:
+        if self._running is None and check_role.is_reference():
+            self._running = ReferenceSession(self.graph, state().variables)
         if self._running is None:
             config = tf.ConfigProto()
             importer = GraphImporter(self.graph, Devices(config))

@@ -23,7 +23,8 @@ class Trace:
     before: operations that all of it has to come after.  computed: the gradients.  cleared: the operation that cleared the float
     status, which gradients come after.  variables, device: of the whole graph, which the outermost trace has.  outer: the trace
     that a branch stands in, from which it takes parameters that it has not written, so that gradients find their values.  own:
-    parameters that are read within all the same, as a later turn of a loop has another value of them.
+    parameters that are read within all the same, as a later turn of a loop has another value of them.  updates, loss: what a
+    check notes of the whole graph.
     """
 
     def __init__(self, before: Sequence[Any] = (), outer: Trace | None = None, own: Set[Any] = frozenset()) -> None:
@@ -40,6 +41,9 @@ class Trace:
         self.cleared: list[Any] = []
         self.variables: dict[Any, Any] = {}
         self.device: DeviceGraph | None = None
+        self.updates: list[Any] = []
+        self.loss: Any = None
+        self.is_updating = False
         self.n_draws = 0
         self.is_replayed = False
 
@@ -134,6 +138,11 @@ def tracing() -> bool:
 def current_trace() -> Trace:
     """The innermost graph that is being built."""
     return _open[-1]
+
+
+def outermost_trace() -> Trace:
+    """The whole graph that is being built."""
+    return _open[0]
 
 
 def variable_of(parameter: Any) -> Any:

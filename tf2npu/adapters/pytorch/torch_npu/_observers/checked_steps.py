@@ -8,17 +8,14 @@ from __future__ import annotations
 import json
 import os
 import random
-import sys
-import traceback
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import torch
 
+from npu_formats.documents.written_steps import StepsFile, as_json, place_of
 from npu_formats.environment import TF2NPU_CHECK
-from npu_formats.files.directory import Directory
-from npu_formats.user_frames import calling_line, is_library
+from npu_formats.user_frames import calling_line
 
 from .._cuda import devices
 from . import tensor_sketches
@@ -29,16 +26,13 @@ SEED = 20210
 _HALVES = (torch.float16, torch.bfloat16)
 _WITHOUT_EFFECT = ("params", "foreach", "fused", "capturable", "differentiable", "initial_lr")
 """Settings of a group that do not say what an update is, but how it is computed."""
-_MOST_TEXT = 1000
-"""Characters of an error's message that are kept."""
 
 
 def begin() -> None:
     """Take part in a process that runs a script for a check."""
     asked = os.environ.get(TF2NPU_CHECK)
     if asked:
-        request = json.loads(asked)
-        Recorder(Path(request["folder"]) / f"{request['role']}.jsonl", request["steps"]).begin()
+        Recorder(StepsFile.of_request(json.loads(asked))).begin()
 
 
 def is_reference() -> bool:
@@ -48,11 +42,10 @@ def is_reference() -> bool:
 
 
 class Recorder:
-    """path: of the file to write, which the first process of a script to make a step has.  n_steps: until the script is ended."""
+    """file: into which the steps are written."""
 
-    def __init__(self, path: Path, n_steps: int) -> None:
-        self._path, self._n_left = path, n_steps
-        self._process = os.getpid()
+    def __init__(self, file: StepsFile) -> None:
+        self._file = file
         self._names = Names()
         self._begun: dict[str, Any] = {}
         self._scaled: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
@@ -61,7 +54,6 @@ class Recorder:
         self._backward_line = ""
         self._is_half = False
         self._left_out = 0
-        self._failure: dict[str, Any] | None = None
 
     def begin(self) -> None:
         """Seed what the script may not seed, and watch backward, optimizers, autocast and the end from here on."""
@@ -74,7 +66,7 @@ class Recorder:
         scaler, autocast = torch.amp.GradScaler, torch.amp.autocast_mode.autocast
         scaler.scale, scaler.step = self._scaling(scaler.scale), self._stepping(scaler.step)
         autocast.__enter__ = self._entering(autocast.__enter__)
-        sys.excepthook = self._excepted(sys.excepthook)
+        self._file.watch_failure()
         from npu_runtime.exit_handlers import at_process_end  # the runtime, which only a check needs here
 
         at_process_end(self._end)
@@ -109,9 +101,9 @@ class Recorder:
 
         @wraps(step)
         def stepping(scaler: Any, *args: Any, **kwargs: Any) -> Any:
-            n_before = self._n_left
+            n_before = self._file.n_left
             made = step(scaler, *args, **kwargs)
-            self._left_out += self._n_left == n_before
+            self._left_out += self._file.n_left == n_before
             return made
 
         return stepping
@@ -125,7 +117,7 @@ class Recorder:
         return entering
 
     def _begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if os.getpid() != self._process:
+        if not self._file.is_of_this_process:
             return
         self._names.see(optimizer)
         self._begun = {
@@ -136,16 +128,12 @@ class Recorder:
         }
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if os.getpid() != self._process or not self._begun:
+        if not self._file.is_of_this_process or not self._begun:
             return
-        self._write({"step": self._step(optimizer)})
+        step = self._step(optimizer)
         self._begun, self._scaled, self._loss = {}, {}, None
         self._n_backward, self._left_out, self._backward_line = 0, 0, ""
-        self._n_left -= 1
-        if self._n_left == 0:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(0)
+        self._file.put(step)
 
     def _step(self, optimizer: Any) -> dict[str, Any]:
         begun, parameters = self._begun, _parameters(optimizer)
@@ -153,33 +141,17 @@ class Recorder:
             {**_parameter(self._names.of(parameter), parameter), "before": before}
             for parameter, before in zip(parameters, begun["before"], strict=True)
         ]
-        loss = None if self._loss is None else tensor_sketches.as_json(float(self._loss))
+        loss = as_json(None if self._loss is None else float(self._loss))
         is_half = self._is_half or any(parameter.dtype in _HALVES for parameter in parameters)
-        (file, line), (backward_file, backward_line) = _place(begun["line"]), _place(self._backward_line)
+        (file, line), (backward_file, backward_line) = place_of(begun["line"]), place_of(self._backward_line)
         return {
             "optimizer": type(optimizer).__name__, "parameters": told, "groups": begun["groups"], "in_eval": begun["in_eval"],
             "loss": loss, "is_half": is_half, "asks_device": devices.has_asked(), "file": file, "line": line,
             "backward_file": backward_file, "backward_line": backward_line, "left_out": self._left_out,
         }  # fmt: skip
 
-    def _excepted(self, hook: Any) -> Any:
-        def excepted(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-            places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(trace)]
-            file, line = next(((name, at) for name, at in reversed(places) if not is_library(name)), ("", 0))
-            text = next(filter(None, map(str.strip, str(error).splitlines())), "")
-            self._failure = {"type": kind.__name__, "text": text[:_MOST_TEXT], "file": file, "line": line}
-            hook(kind, error, trace)
-
-        return excepted
-
     def _end(self) -> None:
-        if os.getpid() == self._process:
-            ending = {"n_backward": self._n_backward, "left_out": self._left_out, "failure": self._failure}
-            self._write({"ending": ending})
-
-    def _write(self, line: dict[str, Any]) -> None:
-        with Directory.given(self._path.parent) as folder, folder.appender(self._path.name) as stream:
-            stream.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+        self._file.end(n_backward=self._n_backward, left_out=self._left_out)
 
 
 def _seed() -> None:
@@ -208,8 +180,3 @@ def _parameter(name: str, parameter: torch.Tensor) -> dict[str, Any]:
     gradient = None if parameter.grad is None else tensor_sketches.sketch(parameter.grad)
     dtype, after = str(parameter.dtype).removeprefix("torch."), tensor_sketches.sketch(parameter)
     return {"name": name, "dtype": dtype, "device": parameter.device.type, "gradient": gradient, "after": after}
-
-
-def _place(text: str) -> tuple[str, int]:
-    file, _, line = text.rpartition(":")
-    return file, int(line or 0)

@@ -95,7 +95,7 @@ def _copy_lines(log: OperatorLog, most: int | None) -> list[str]:
 
 def _memory_lines(log: OperatorLog) -> list[str]:
     return [
-        f"  npu:{pool.index}: at most {pool.peak / 2**20:.1f} of {(pool.total or 0) / 2**20:.0f} MiB in use"
+        f"  npu:{pool.index}: at most {_size(pool.peak)} of {(pool.total or 0) / 2**20:.0f} MiB in use"
         + (f", at {_short(log.peaks[pool.index])}" if log.peaks.get(pool.index) else "")
         for pool in POOLS
         if pool.allocations
@@ -111,6 +111,11 @@ def _switched_line() -> list[str]:
 def _cut(told: list[str], most: int | None, what: str) -> list[str]:
     left = 0 if most is None else len(told) - most
     return [*told[:most], f"  {left} more {what}: TF2NPU_LOG=full shows them"] if left > 0 else told
+
+
+def _size(n_bytes: int) -> str:
+    """A number of bytes; small scripts have tensors of less than a MiB."""
+    return f"{n_bytes / 2**20:.1f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.1f} KiB"
 
 
 def _counted(count: int, noun: str) -> str:

@@ -6,13 +6,13 @@ Chen and Farach-Colton, 2002): equal tensors have equal sketches, and the distan
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Any
 
 import torch
 
 from npu_formats.documents.training_steps import BUCKETS
+from npu_formats.documents.written_steps import as_json
 
 from .._device.tensor import NpuTensor
 
@@ -40,10 +40,3 @@ def sketch(tensor: torch.Tensor) -> list[Any]:
         sums = signed[:whole].view(-1, BUCKETS).sum(0)
         sums[: signed.numel() - whole] += signed[whole:]
         return [as_json(value) for value in sums.tolist()]
-
-
-def as_json(value: float) -> Any:
-    """A number as JSON has it; what it has not is a text."""
-    if math.isfinite(value):
-        return value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

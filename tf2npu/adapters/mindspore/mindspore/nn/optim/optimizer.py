@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindspore import _checkparam as check
+from mindspore._device.checked_steps import noted_update
 from mindspore.common.dtype import float32, int32
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -90,6 +91,10 @@ class Optimizer(Cell):
         self.use_parallel, self.target, self.unique = False, "Ascend", True
         self.optim_filter = (True,) * self.param_length
         self.ps_parameters = self.cache_enable = (False,) * self.param_length
+
+    def _traced(self, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with noted_update(self, inputs):
+            return super()._traced(inputs, kwargs)
 
     def decay_weight(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """The gradients with weight_decay * loss_scale * parameter added, where the parameter decays."""

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindspore._device.checked_steps import note_loss
 from mindspore._device.control_flow import rewritten
 from mindspore._device.operation import raw
 from mindspore._device.program import run_traced
@@ -40,6 +41,7 @@ class GradOperation:
         inputs, sens = (given[:-1], flat(raw(given[-1]))) if self.sens_param else (given, None)
         of_inputs = self.get_all or not self.get_by_list
         inputs, outputs = _outputs(fn, inputs, of_inputs)
+        note_loss(raw(outputs))
         wanted = [one.raw() for one in inputs if isinstance(one, Tensor)] if of_inputs else []
         wanted = wanted if self.get_all else wanted[:1]
         n_inputs = len(wanted)

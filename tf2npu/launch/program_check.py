@@ -1,0 +1,45 @@
+"""The parts that the checks of all frameworks share: what a check knows, and how it begins and ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from npu_formats.documents.check_record import Record, read_record
+from npu_formats.escape import visible
+from tf2npu.launch.check_places import localize
+from tf2npu.launch.check_processes import CheckedScript, CheckProcesses
+from tf2npu.launch.check_request import Wanted
+from tf2npu.launch.temporary_conversion import TemporaryConversion
+
+
+@dataclass
+class ProgramCheck:
+    """script: the original.  folder: of the check's own.  converted: None where the user has converted the script, or nobody."""
+
+    script: Path
+    wanted: Wanted
+    folder: Path
+    processes: CheckProcesses
+    converted: TemporaryConversion | None
+
+    def ended(self, original: CheckedScript) -> int:
+        """The exit code of the original, which has half of the budget."""
+        try:
+            return original.wait(self.processes.half_time(), grace=0.0)
+        finally:
+            original.stop()
+
+    def refuse(self, why: str) -> None:
+        """Say why there is nothing to compare, in a line that begins with the script's name."""
+        click.echo(visible(f"tf2npu check: {self.script} {why}"), err=True)
+
+    def whole(self, found: dict[str, Any]) -> Record:
+        """The record with the names of scripts and chip, and with places as the user knows them."""
+        found["script"], found["soc"] = str(self.script), self.wanted.soc
+        found["migrated"] = str(self.wanted.migrated or "")
+        localize(found, self.converted)
+        return read_record(found)
