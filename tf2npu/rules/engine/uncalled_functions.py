@@ -32,7 +32,8 @@ def told_with_the_function(script: Script, uses: ApiUses, fixes: list[Fix]) -> l
 def _lowered(finding: Finding, name: str) -> Finding:
     if finding.level not in _WORK:
         return finding
-    return replace(finding, level=Level.INFO, message=f"Nothing in this project calls {name}. If you do: {finding.message}")
+    message = f"Nothing in this project calls {name}. If you do: {finding.message}"
+    return replace(finding, level=Level.INFO, message=message)
 
 
 def _uncalled_around(script: Script, start: int, end: int) -> str:
