@@ -69,7 +69,7 @@ def note_loss(outputs: Any) -> None:
 
 @contextlib.contextmanager
 def noted_update(optimizer: Any, inputs: Sequence[Any]) -> Iterator[None]:
-    """Nodes that are traced within are an update of an optimizer; further updates within are parts of it.  inputs: of its call."""
+    """Nodes that are traced within are an update of an optimizer; updates within are parts of it.  inputs: of its call."""
     if not check_role.is_asked() or current_trace().is_replayed or outermost_trace().is_updating:
         yield
         return
