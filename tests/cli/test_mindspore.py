@@ -69,3 +69,9 @@ def test_a_file_of_mindspore_is_copied_and_told(tool, program, tmp_path):
     assert done.code == 0 and (tmp_path / "out" / "train.py").read_text() == PROGRAM
     report = (tmp_path / "out" / "tf2npu-report" / "report.json").read_text()
     assert "NPM001" in report and "--frontend mindspore" in report
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "names of MindSpore are not counted"), ("zh", "不统计 MindSpore 的名称")])
+def test_names_are_not_said_to_be_none_of_another_framework(tool, program, tmp_path, language, said):
+    done = tool("convert", program, tmp_path / "out", "--lang", language)
+    assert said in done.out and "references" not in done.out and "引用" not in done.out
