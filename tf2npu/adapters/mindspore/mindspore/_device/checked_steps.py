@@ -74,7 +74,7 @@ def noted_update(optimizer: Any, inputs: Sequence[Any]) -> Iterator[None]:
         yield
         return
     trace = outermost_trace()
-    given = [one.raw() for one in flat(inputs[0])] if inputs else []
+    given = [getattr(one, "node", None) for one in flat(inputs[0])] if inputs else []
     parameters = list(optimizer.parameters)
     gradients = list(map(_copied, given)) if len(given) == len(parameters) else [None] * len(parameters)
     trace.updates.append(Update(optimizer, gradients, _tests(), trace.loss, calling_line()))
