@@ -86,13 +86,12 @@ def data_dependent_shape(call: Call) -> None:
         return
     if name in _SEEN:
         call.info(
-            f"The shape of the result depends on the data, which costs time in each step. Networks of the vendor's model zoo "
-            f"train with this op on the NPU ({_SEEN[name]}). For speed write {_INSTEAD[name]}; or move it into the input "
-            "pipeline.",
+            f"The result's shape depends on the data. An NPU trains with such ops (as the vendor's {_SEEN[name]} do), but "
+            f"slowly. For speed write {_INSTEAD[name]}, or move the op into tf.data.",
             _code(call, name),
         )
     elif looks_like_input(call.script):
-        call.info(f"If this is no part of the input pipeline: {message}")
+        call.info(f"If the op is outside of a tf.data pipeline: {message}")
     else:
         call.manual(message, _code(call, name))
 
