@@ -11,8 +11,7 @@ from tf2npu.rules.facts.written_code import called, can_be_repeated, given
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
-    "boolean_mask": "tf.where(mask, x, tf.zeros_like(x)) with a mask of as many dimensions as x, and divide by the number of "
-    "what it keeps where a mean is taken",
+    "boolean_mask": "tf.where(mask, x, tf.zeros_like(x)) (with a mask of x's rank; divide means by the number that is kept)",
     "where": "tf.where(condition, x, tf.zeros_like(x)), which keeps the shape of x",
     "unique": "tf.data.experimental.unique() in the pipeline, or pad to a fixed length",
     "unique_with_counts": "tf.math.unsorted_segment_sum over a fixed number of segments",
