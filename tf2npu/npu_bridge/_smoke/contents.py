@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from npu_bridge._smoke.examples import Feature, record
 from npu_bridge._smoke.images import encoded_image, image
+from npu_bridge._smoke.line_forms import LineForm
 from tensorflow.python.lib.io import tf_record
 
 N_RECORDS = 512
@@ -80,6 +81,14 @@ def text(path: str, facts: Contents) -> str:
         told = f"{N_LINES} lines of words"
     _write(path, "\n".join(lines) + "\n")
     return told
+
+
+def lines(path: str, form: LineForm) -> str:
+    """Lines of a form: columns of numbers or words where the script parts or counts them, else sentences."""
+    if form.delimiter == " " and not (form.has_numbers or form.has_pairs or form.names):
+        return text(path, Contents())
+    _write(path, "\n".join(form.lines(N_LINES, _WORDS)) + "\n")
+    return f"{N_LINES} lines of {form.n_columns} columns"
 
 
 def _cell(kind: str, draw: np.random.Generator) -> str:
