@@ -9,6 +9,7 @@ from typing import Any
 
 from npu_formats.documents.smoke_request import PROJECT
 from tf2npu.report.runs.record import RunRecord
+from tf2npu.report.work.smoke_runs import missing_argument, missing_file, missing_module
 
 _MOST_LINES = 4
 """Last lines of a script's output that are taken for the message of its error."""
@@ -111,14 +112,14 @@ def needs_of(result: SmokeResult) -> list[str]:
     """What the script missed, in words."""
     module = _NO_MODULE.search(result.last_words)
     if module:
-        return [f"the module {module[1]}, which is not installed here"]
+        return [missing_module(module[1])]
     arguments = required_arguments(result.last_words)
     if arguments:
-        return [f"the argument {name}" for name in arguments]
+        return [missing_argument(name) for name in arguments]
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
-    return [f"the file {path.removeprefix(PROJECT)}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+    return [missing_file(path.removeprefix(PROJECT)) for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
 
 
 def may_be_elsewhere(result: SmokeResult) -> bool:
