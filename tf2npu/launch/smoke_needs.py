@@ -59,7 +59,9 @@ def add_missing(result: SmokeResult, asked: dict[str, str], added: list[str]) ->
     """Add what a script missed; False where that is nothing new."""
     if _NO_MODULE.search(result.last_words):
         return False
-    arguments = [name for name in [*required_arguments(result.last_words), *named_options(result)] if name not in added]
+    arguments = [
+        name for name in dict.fromkeys([*required_arguments(result.last_words), *named_options(result)]) if name not in added
+    ]
     if values := [(name, value) for name in arguments if (value := _value_of(name, result.last_words))]:
         for name, value in values:
             added += [name, value] if name.startswith("-") else [value]
@@ -67,9 +69,9 @@ def add_missing(result: SmokeResult, asked: dict[str, str], added: list[str]) ->
     if not _ABOUT_FILES.search(result.last_words):
         return False
     missing = [(path, how) for path, how in result.state.get("missing", ()) if path not in asked]
-    named = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
+    spoken_of = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
     strong = [one for one in missing if one[1] != "exists"]
-    for found in (named, strong, missing):
+    for found in (spoken_of, strong, missing):
         if found:
             asked[found[-1][0]] = found[-1][1]
             return True
@@ -109,7 +111,7 @@ def required_arguments(text: str) -> list[str]:
 
 
 def needs_of(result: SmokeResult) -> list[str]:
-    """What the script missed, in words."""
+    """The things that the script missed, in words."""
     module = _NO_MODULE.search(result.last_words)
     if module:
         return [missing_module(module[1])]

@@ -51,17 +51,17 @@ def not_seen(run: Mapping[str, Any]) -> str:
 
 
 def missing_module(name: str) -> str:
-    """What a script needs that imports a module which is not there."""
+    """The need of a script that imports a module which is not there."""
     return f"the module {name}, which is not installed here"
 
 
 def missing_argument(name: str) -> str:
-    """What a script needs that requires an argument."""
+    """The need of a script that requires an argument."""
     return f"the argument {name}"
 
 
 def missing_file(path: str) -> str:
-    """What a script needs that opens a file whose form only the script knows."""
+    """The need of a script that opens a file whose form only the script knows."""
     return f"the file {path}, which could not be made up"
 
 
