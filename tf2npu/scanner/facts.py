@@ -19,6 +19,7 @@ from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFa
 from tf2npu.scanner.module_names import bound_names, is_open
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.option_defaults import Option, is_run_settings, options_in_settings, options_in_source
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.requirements import is_requirements, named_distributions, names_requirements
@@ -63,6 +64,7 @@ class FileFacts:
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
+    options: tuple[Option, ...] = ()  # options of the command line and of settings, with the values that they have
     arguments: tuple[str, ...] | None = None  # words that its command line has to have; None where it declares no argument
     names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
     named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
@@ -95,11 +97,13 @@ def module_parts(path: str) -> tuple[str, ...]:
 def gather_facts(path: str, data: bytes) -> FileFacts:
     """Facts of one file; a file that Python's own parser refuses yields the imports seen line by line.
 
-    A pyproject.toml or setup.cfg tells which commands a project installs.
+    A pyproject.toml or setup.cfg tells which commands a project installs; launchers and files of settings tell options.
     """
     if is_project_settings(path) or is_requirements(path):
         commands = commands_in_settings(path, data) if is_project_settings(path) else ()
         return FileFacts(path, commands=commands, named_distributions=named_distributions(data))
+    if is_run_settings(path):
+        return FileFacts(path, options=options_in_settings(path, data))
     if is_notebook(path):
         return _notebook_facts(path, data)
     try:
@@ -201,6 +205,7 @@ class _Gatherer:
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
             arguments=required_arguments(self.text, nodes),
             uses=frozenset(self.uses(nodes, has_stars)),
+            options=options_in_source(nodes),
             names=None if is_open(nodes) else bound_names(module),
             named_distributions=named_distributions(self.text.encode()) if names_requirements(self.path) else frozenset(),
         )  # fmt: skip
