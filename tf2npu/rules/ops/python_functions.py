@@ -48,7 +48,7 @@ def python_function(call: Call) -> None:
         )
     else:
         call.manual(
-            "In a tf.data pipeline this stays. Elsewhere it runs on the simulated device, which leaves it to the host, and on an "
-            "NPU with mix_compile_mode=True only: set that in the session's options, or write it with TensorFlow's ops.",
+            "Outside of a tf.data pipeline, the simulated device runs the call, but an NPU only with mix_compile_mode=True in "
+            "the session's options. Set that option, or write TensorFlow's ops instead.",
             mixed_computing(call),
         )
