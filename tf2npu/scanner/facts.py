@@ -19,7 +19,7 @@ from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFa
 from tf2npu.scanner.module_names import bound_names, is_open
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
-from tf2npu.scanner.option_defaults import Option, is_run_settings, options_in_settings, options_in_source
+from tf2npu.scanner.options.defaults import Option, is_run_settings, options_in_settings, options_in_source
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.requirements import is_requirements, named_distributions, names_requirements

@@ -11,7 +11,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.script_kinds import is_test_script
-from tf2npu.scanner.option_defaults import HOLDERS
+from tf2npu.scanner.options.defaults import HOLDERS
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -134,7 +134,10 @@ def _report(call: Call, fetches: Any) -> None:
                 "compiled each time."
             )
         if seldom := _seldom(call, loops):
-            return call.info(f"Made anew {seldom}, for each of which the NPU compiles: {named}. Make it once before the loop.")
+            return call.info(
+                f"Made anew {seldom}: {named}. The NPU compiles each new op, so make the op once before the loop to save the "
+                "time."
+            )
         call.manual(
             f"Made anew in every turn of the loop: {named}. The NPU compiles the graph again for each new op: make it once "
             "before the loop; a value that changes goes in through a placeholder."
