@@ -96,14 +96,14 @@ def _mixes(call: Call, keyword: str, position: int | None) -> bool:
         return True
     if written_out(call, keyword, position, tuple(_POSITION), (_MIXED,)):
         call.fixed(
-            "The session gets a config that puts it on the NPU, with mix_compile_mode: the graph calls Python, which runs on the "
-            "host."
+            "The session got a config that runs its graph on the NPU, and the graph's Python functions on the host "
+            "(mix_compile_mode=True). Nothing is left to do."
         )
         return True
     if _MIXED not in call.script.text:
         call.manual(
-            "The graph of this session calls Python, which an NPU leaves to the host with mix_compile_mode=True alone: set that "
-            "in the session's options.",
+            "The session's graph calls Python functions, which an NPU leaves to the host only with mix_compile_mode=True. Set "
+            "that option in the session's config.",
             mixed_computing(call),
         )
     return False
