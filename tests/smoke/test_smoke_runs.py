@@ -116,7 +116,7 @@ def test_files_that_the_script_opens_are_made_and_nothing_of_the_users_is_writte
 def test_a_file_of_which_only_the_script_knows_the_form_is_named(smoke):
     result = smoke(_HEAD + "import pickle\ndata = pickle.load(open('features.pkl', 'rb'))\n" + _PLACEHOLDER + _MODEL)
     assert not _is_seen(result)
-    assert result.needs == ["the file features.pkl"]
+    assert result.needs == ["the file features.pkl, which could not be made up"]
     assert "ended with exit code 1 after 0 of 5 steps" in not_seen(result.made["run"])
 
 

@@ -109,8 +109,8 @@ def _run_entry(
     result = smoke_run(project, script, words, options, steps, seconds)
     if script != entry and result.made is not None:
         result.script = entry
-        names = (os.path.relpath(path, project.told_from or ".") for path in (entry, script))
-        tell_of_notebook(result.made, *names, str(project.pristine / project.told_from))
+        notebook, cells = (os.path.relpath(path, project.told_from or ".") for path in (entry, script))
+        tell_of_notebook(result.made, notebook, cells, str(project.pristine / project.told_from))
     return result
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from npu_formats.documents.smoke_request import PROJECT
 from tf2npu.report.runs.record import RunRecord
+from tf2npu.report.work.smoke_runs import missing_argument, missing_file, missing_module
 
 _MOST_LINES = 4
 """Last lines of a script's output that are taken for the message of its error."""
@@ -58,7 +59,9 @@ def add_missing(result: SmokeResult, asked: dict[str, str], added: list[str]) ->
     """Add what a script missed; False where that is nothing new."""
     if _NO_MODULE.search(result.last_words):
         return False
-    arguments = [name for name in [*required_arguments(result.last_words), *named_options(result)] if name not in added]
+    arguments = [
+        name for name in dict.fromkeys([*required_arguments(result.last_words), *named_options(result)]) if name not in added
+    ]
     if values := [(name, value) for name in arguments if (value := _value_of(name, result.last_words))]:
         for name, value in values:
             added += [name, value] if name.startswith("-") else [value]
@@ -66,9 +69,9 @@ def add_missing(result: SmokeResult, asked: dict[str, str], added: list[str]) ->
     if not _ABOUT_FILES.search(result.last_words):
         return False
     missing = [(path, how) for path, how in result.state.get("missing", ()) if path not in asked]
-    named = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
+    spoken_of = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
     strong = [one for one in missing if one[1] != "exists"]
-    for found in (named, strong, missing):
+    for found in (spoken_of, strong, missing):
         if found:
             asked[found[-1][0]] = found[-1][1]
             return True
@@ -108,17 +111,17 @@ def required_arguments(text: str) -> list[str]:
 
 
 def needs_of(result: SmokeResult) -> list[str]:
-    """What the script missed, in words."""
+    """The things that the script missed, in words."""
     module = _NO_MODULE.search(result.last_words)
     if module:
-        return [f"the module {module[1]}, which is not installed here"]
+        return [missing_module(module[1])]
     arguments = required_arguments(result.last_words)
     if arguments:
-        return [f"the argument {name}" for name in arguments]
+        return [missing_argument(name) for name in arguments]
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
-    return [f"the file {path.removeprefix(PROJECT)}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+    return [missing_file(path.removeprefix(PROJECT)) for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
 
 
 def may_be_elsewhere(result: SmokeResult) -> bool:

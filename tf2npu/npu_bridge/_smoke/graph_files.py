@@ -70,7 +70,7 @@ class GraphFiles:
         self._known[id(graph)] = graph.version
 
     def fed(self, graph: Any, value: Any) -> Any:
-        """What is fed, with the places of the files that it names."""
+        """A value that is fed, with the places of the files that it names."""
         array = np.asarray(value)
         forms = self._forms.get(id(graph), [])
         if array.dtype.kind not in "OSU" or not forms:

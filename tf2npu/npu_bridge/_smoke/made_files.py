@@ -97,7 +97,7 @@ class MadeFiles:
             self._make_folder(path)
             self.fill(self.places.read(path))
             return self.places.read(path)
-        if asked.how == "read" and form_of(path, ()) in ("", "text", "words", "array"):
+        if asked.how == "read" and form_of(path, ["lines"]) in ("lines", "text", "words"):
             place = self._make_lines(path, asked.lines)
         else:
             place = self.make(path, [asked.how] if asked.how in MAKERS else [])

@@ -28,7 +28,7 @@ from tensorflow.python.training import saver
 
 _WRITES = frozenset("wax+")
 _LIBRARY_FORMS = {"numpy": "array", "PIL": "image", "imageio": "image", "cv2": "image", "skimage": "image", "soundfile": "sound",
-                  "wave": "sound", "librosa": "sound", "json": "json"}  # fmt: skip
+                  "wave": "sound", "librosa": "sound"}  # fmt: skip
 """Forms of files by the library that opens them."""
 _READERS = frozenset((
     *_LIBRARY_FORMS, "npu_bridge", "os", "posixpath", "genericpath", "pathlib", "glob", "io", "codecs", "gzip", "csv", "zipfile",
@@ -129,7 +129,12 @@ def _install_open() -> None:
                 raise
         return real_open(made, mode, *arguments, **named)
 
-    builtins.open = io.open = opened  # type: ignore[assignment]
+    for module in (builtins, io):
+        _put(module, "open", opened)
+
+
+def _put(module: Any, name: str, function: Callable[..., Any]) -> None:
+    setattr(module, name, function)
 
 
 def _install_questions() -> None:

@@ -215,8 +215,9 @@ def _remove(call: Call, removed: list[cst.Arg]) -> None:
     for arg in removed:
         name = parameter(call.node, arg)
         removal = f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}."
-        if call.resolve(arg.value) == "None":
-            call.info(removal)
+        is_read = f".{name}" in call.script.text.replace(f".{name}=", "")
+        if call.resolve(arg.value) == "None" or not is_read:
+            call.info(removal)  # as the porting guide has it
         else:
             call.manual(f"{removal} Check that no other line reads the argument.")
 
