@@ -31,6 +31,8 @@ _ABOUT_FILES = re.compile(
 """Words of a script that ends because a file is not there."""
 _DECLARED = re.compile(r"""(?:add_argument|DEFINE_\w+|add_option)\(\s*(?:['"]-\w['"]\s*,\s*)?['"](?:--)?([\w-]+)['"]""")
 """The declaration of an option of a script, with its name."""
+_NOT_THERE = re.compile(r"FileNotFoundError: .*?(?:No such file or directory: '([^']+)'|unable to open file: name = '([^']+)')")
+"""The error of Python, and that of HDF5, for a file that is not there."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
@@ -118,6 +120,8 @@ def needs_of(result: SmokeResult) -> list[str]:
     arguments = required_arguments(result.last_words)
     if arguments:
         return [missing_argument(name) for name in arguments]
+    if found := _NOT_THERE.search(result.last_words):
+        return [missing_file(next(filter(None, found.groups())))]
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
