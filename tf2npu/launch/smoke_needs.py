@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from npu_formats.documents.smoke_request import PROJECT
@@ -78,6 +79,13 @@ def add_missing(result: SmokeResult, asked: dict[str, str], added: list[str]) ->
             asked[found[-1][0]] = found[-1][1]
             return True
     return False
+
+
+def needs_root(result: SmokeResult, project: Path) -> bool:
+    """Whether a script imports a package of its own project that people install first."""
+    module = _NO_MODULE.search(result.last_words)
+    root = module[1].partition(".")[0] if module else ""
+    return bool(root) and ((project / root).is_dir() or (project / f"{root}.py").is_file())
 
 
 def _value_of(name: str, text: str) -> str:
