@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from npu_formats.documents.smoke_request import PROJECT
+from npu_formats.documents.smoke_request import ATTEMPT, PROJECT
 from tf2npu.report.runs.record import RunRecord
 from tf2npu.report.work.smoke_runs import missing_argument, missing_file, missing_module
 
@@ -133,7 +133,12 @@ def needs_of(result: SmokeResult) -> list[str]:
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
-    return [missing_file(path.removeprefix(PROJECT)) for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+    return [missing_file(_shown(path)) for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+
+
+def _shown(path: str) -> str:
+    """A path as the user knows it, from the project's folder or from their home."""
+    return path.removeprefix(PROJECT).replace(f"{ATTEMPT}home/", "~/")
 
 
 def may_be_elsewhere(result: SmokeResult) -> bool:
