@@ -48,7 +48,7 @@ def test_several_functions_are_one_remark() -> None:
     twice = MODEL + "def again(x):\n    return tf.py_func(paint, [x], tf.float32)\n"
     results = converted({"model.py": twice, "train.py": f"{TF}import model\nwith tf.Session() as sess:\n    pass\n"})
     (found,) = [finding for finding in results["model.py"].findings if finding.rule == "NPU912"]
-    assert "This is one of 2 such places" in found.message
+    assert "The file has 2 such places" in found.message
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.text.source import SourceError, decode
+from tf2npu.scanner.uncalled_functions import Naming, naming
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 
@@ -68,6 +69,7 @@ class FileFacts:
     arguments: tuple[str, ...] | None = None  # words that its command line has to have; None where it declares no argument
     names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
     named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
+    naming: Naming | None = None  # the names that it uses and defines; None where they are not known
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -140,7 +142,7 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     code = gather_facts("", notebook.code.encode())
     found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in code.distribution]
     places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
-    return FileFacts(path, distribution=places, config_flow=code.config_flow)
+    return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
@@ -204,7 +206,7 @@ class _Gatherer:
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
             arguments=required_arguments(self.text, nodes),
-            uses=frozenset(self.uses(nodes, has_stars)),
+            uses=frozenset(self.uses(nodes, has_stars)), naming=naming(module, nodes, self.targets),
             options=options_in_source(nodes),
             names=None if is_open(nodes) else bound_names(module),
             named_distributions=named_distributions(self.text.encode()) if names_requirements(self.path) else frozenset(),

@@ -18,6 +18,7 @@ from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.option_defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
 from tf2npu.scanner.requirements import is_requirements
+from tf2npu.scanner.uncalled_functions import uncalled
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class ProjectFacts:
     distributed: frozenset[str] = frozenset()  # files of programs in which a kind of distribution was seen
     imported: frozenset[str] = frozenset()  # files that another file imports
     entries: frozenset[str] = frozenset()  # files that are run
+    uncalled: frozenset[str] = frozenset()  # functions that nothing in the tree names
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
@@ -90,6 +92,7 @@ class ProjectFacts:
         starts = project.entries & project.reaching
         project.run = starts | imported_by(starts, edges)
         project.named_distributions = frozenset[str]().union(*(f.named_distributions for f in files.values()))
+        project.uncalled = uncalled({path: facts.naming for path, facts in files.items()}, project.find_module)
         project._forget_details()
         return project
 
@@ -110,7 +113,7 @@ class ProjectFacts:
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
         dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset(), "named_distributions": frozenset()}
-        dropped |= dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
+        dropped |= {"naming": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
             path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))

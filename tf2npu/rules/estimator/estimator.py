@@ -91,8 +91,7 @@ def estimator(call: Call) -> None:
             "save_summary_steps=100 and save_checkpoints_secs=600."
         )
     return call.fixed(
-        "Estimator became NPUEstimator, which trains on the NPU and needs an NPURunConfig: its config is one. Nothing is left "
-        "to do."
+        "Estimator became NPUEstimator, which trains on the NPU with an NPURunConfig as its config. Nothing is left to do."
     )
 
 
@@ -176,10 +175,16 @@ def run_config(call: Call) -> None:
                 "checkpoints included."
             )
     _remove(call, removed)
-    if call.fix.changes and is_for_npu:
-        call.fixed("RunConfig became NPURunConfig, the config that NPUEstimator needs, with its arguments given by name.")
-    elif call.fix.changes:
+    if not call.fix.changes:
+        return
+    if not is_for_npu:
         call.fixed("The RunConfig stays, without the arguments that have no meaning on an NPU.")
+    elif removed:
+        call.fixed(
+            "RunConfig became NPURunConfig, the config that NPUEstimator needs. Arguments that it does not take were removed."
+        )
+    else:
+        call.fixed("RunConfig became NPURunConfig, the config that NPUEstimator needs. Nothing is left to do.")
 
 
 @part_of(
@@ -210,8 +215,9 @@ def _remove(call: Call, removed: list[cst.Arg]) -> None:
     for arg in removed:
         name = parameter(call.node, arg)
         removal = f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}."
-        if call.resolve(arg.value) == "None":
-            call.info(removal)
+        is_read = f".{name}" in call.script.text.replace(f".{name}=", "")
+        if call.resolve(arg.value) == "None" or not is_read:
+            call.info(removal)  # as the porting guide has it
         else:
             call.manual(f"{removal} Check that no other line reads the argument.")
 

@@ -70,8 +70,8 @@ def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str
 def _report(site: Site, name: str, since: str, replacement: str) -> None:
     if name in BROUGHT_BACK:
         site.info(
-            f"{name} is gone since {since}, but npu_bridge brings the name back, so that the line runs as it is. To be "
-            f"independent of npu_bridge, write {replacement}."
+            f"{name} is gone since {since}. The line runs as it is: simulated runs bring the name back, and libraries of "
+            f"TensorFlow 1.15's time have it. For newer libraries write {replacement}."
         )
     else:
         site.manual(

@@ -133,8 +133,8 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
     else:
         call.wrap_in_call(config.value, wrapper)
     return call.fixed(
-        "npu_config_proto(...) was put around the session's config: the session runs its graph on the NPU and keeps your "
-        "settings. Nothing is left to do."
+        "The session's config now comes from npu_config_proto(), which keeps your other settings: the session runs its graph "
+        "on the NPU. Nothing is left to do."
     )
 
 

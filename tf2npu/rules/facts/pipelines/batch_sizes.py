@@ -32,13 +32,13 @@ _INNER = (
     "the NPU's graph has to know this size."
 )
 _PADDED = (
-    "A dimension of padded_shapes that is None or -1 is as long as the longest example of each batch, so shapes change from "
-    "batch to batch and each new one is compiled anew, which takes from seconds to minutes. For speed give fixed sizes."
+    "An open size in padded_shapes (None or -1) changes from batch to batch; an NPU compiles the graph again for each new "
+    "size, slowly. For speed give fixed sizes."
 )
 _STAR = "The arguments come out of *args or **kwargs: for training, pass drop_remainder=True."
 _UNPROVEN = (
     "If the batches feed training, add drop_remainder=True: an NPU compiles again for a smaller last batch. The converter "
-    "cannot tell whether examples would be lost (--unsafe-fixes adds it)."
+    "cannot tell whether losing the last examples matters (--unsafe-fixes adds it)."
 )
 
 
