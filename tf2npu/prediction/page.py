@@ -74,7 +74,7 @@ def _environment(t: Texts) -> Environment:
 def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, str, bool]], t: Texts) -> dict[str, Any]:
     held = charts.longest(step.tasks, MOST_TASKS)
     rows = sorted(map(_task_cells, held), key=lambda row: -row[1])
-    types = by_type(step.tasks)
+    types, roofline = by_type(step.tasks), charts.roofline(step)
     total = sum(group.us for group in types) or 1.0
     return {
         "step": step,
@@ -86,7 +86,9 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "types": [(type_of(g.first), g.first.engine, g.n_tasks, g.us, g.us / total) for g in types[:MOST_TYPES]],
         "n_types_left_out": max(len(types) - MOST_TYPES, 0),
         "pipes": charts.pipes(step.tasks),
-        "roofline": charts.roofline(step),
+        "core_share": charts.core_share(step.shares),
+        "roofline": roofline,
+        "roofline_marks": len({(x, y) for x, y, _ in roofline.points}) if roofline else 0,
         "memory": charts.memory(step),
         "alternatives_have_memory": any(other.memory_peak_bytes is not None for other in step.alternatives),
         "alternatives": [(other, loop(other.is_sunk, t)) for other in step.alternatives],
