@@ -303,6 +303,20 @@ def test_a_graph_that_runs_between_two_steps_is_no_part_of_them(tmp_path):
     assert any(note.startswith("Other graphs run between the steps: they took 15 us") for note in found.notes)
 
 
+def test_a_graph_without_tasks_that_takes_the_batch_is_no_part_of_a_step(tmp_path):
+    lines = [
+        trees.row(trees.NEW, op_name="train", task_type="AI_CORE", model_id=1, task_start_time=200 * n + 25, task_duration=90)
+        for n in range(4)
+    ]
+    trees.put(tmp_path / "op_summary_1.csv", trees.NEW, lines)
+    trace = [
+        trees.row(trees.STEP_TRACE, model_id=model, iteration_end=200 * n + end, iteration_time=us)
+        for n in range(4) for model, end, us in ((1, 115, 115), (2, 15, 100))
+    ]  # fmt: skip
+    trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
+    assert read_profile(tmp_path).step_ms == pytest.approx(0.1)
+
+
 def test_the_wait_for_data_is_apart_from_that_for_a_collective(tmp_path):
     """Of each step of 200 us the first 50 are before its first operator, and the last 30 are a collective."""
     parts = [("conv", "Conv2D", "AI_CORE", 50, 120), ("reduce", "HcomAllReduce", "HCCL", 170, 30)]

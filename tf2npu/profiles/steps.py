@@ -46,22 +46,29 @@ def traced(tree: ProfileTree, device: str, found: Sequence[Measured]) -> list[St
             if step is not None and (row.text("deviceid") or device_of(path)) in ("", device):
                 by_model.setdefault(step.model, []).append(step)
     most = max(by_model, key=lambda model: (time.get(model, 0.0), sum(step.us for step in by_model[model]), model), default=None)
-    return [] if most is None else _without_others(by_model[most], most, found)
+    if most is None:
+        return []
+    ended = [step.end for model, steps in by_model.items() if model != most for step in steps]
+    return _without_others(by_model[most], most, found, ended)
 
 
-def _without_others(steps: Sequence[Step], model: str, found: Sequence[Measured]) -> list[Step]:
-    """The steps of a model from where other graphs have ended, such as one that a hook reads the number of the step with."""
+def _without_others(steps: Sequence[Step], model: str, found: Sequence[Measured], ended: Sequence[float]) -> list[Step]:
+    """The steps of a model from where other graphs have ended, such as one that takes the batch, or that a hook runs.
+
+    ended: moments at which the trace says that another graph has ended, which may have no task that is recorded.
+    """
     own = [measured.task.start_us for measured in found if measured.model == model]
-    others = [measured.task for measured in found if measured.model != model]
-    starts = [task.start_us for task in others]
-    ends = list(itertools.accumulate((task.end_us for task in others), max))
+    tasks = ((measured.task.start_us, measured.task.end_us) for measured in found if measured.model != model)
+    others = sorted([*tasks, *zip(ended, ended, strict=True)])
+    starts = [start for start, _ in others]
+    ends = list(itertools.accumulate((end for _, end in others), max))
     made = []
     for step in steps:
         first = bisect.bisect_left(own, step.start)
         before = bisect.bisect_left(starts, own[first]) if first < len(own) else 0
-        ended = ends[before - 1] if before else step.start
-        is_between = step.start < ended <= (own[first] if first < len(own) else step.start) and ended < step.end
-        made.append(replace(step, start=ended, others_us=ended - step.start) if is_between else step)
+        last = ends[before - 1] if before else step.start
+        is_between = first < len(own) and step.start < last <= own[first] and last < step.end
+        made.append(replace(step, start=last, others_us=last - step.start) if is_between else step)
     return made
 
 
