@@ -114,7 +114,7 @@ def _row(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[s
     return {
         "name": sentences.label(record, [run], t), "about": t(about[run.run]), "kind": kind.replace(" ", "-"),
         "loss": loss_text(run.loss[-1]) if run.loss else "-",
-        "figures": [share_text(value) for value in (run.loss_error, run.update_error, run.tolerance)],
+        "figures": [share_text(value) for value in (run.loss_error, run.tolerance, run.update_error, run.update_tolerance)],
         "verdict": "" if is_yardstick else sentences.verdict(record, run, t), "first": run.first,
         "row": node_table.row_of(record, run.first) if run.first else -1, "comparison": links.get(run.label, ""),
     }  # fmt: skip
