@@ -41,20 +41,20 @@ SCRIPT_TEXTS = (
 """Texts that the page's script writes, as templates of the catalogue."""
 
 
-def pages(document: Document, t: Texts) -> Iterator[tuple[str, str]]:
-    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE."""
+def pages(document: Document, t: Texts, *, home: str = "") -> Iterator[tuple[str, str]]:
+    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE.  home: of the report beside it, "" for none."""
     names = page_names(document)
     for name, step in zip(names, document.steps, strict=True):
         others = [(other, names[n], other is step) for n, other in enumerate(document.steps)]
-        yield name, _environment(t).get_template("prediction.html").render(_of_step(step, document, others, t))
+        yield name, _environment(t).get_template("prediction.html").render(_of_step(step, document, others, t), home=home)
 
 
-def comparison_page(found: Comparison, t: Texts) -> tuple[str, str]:
-    """(name, HTML text) of the page of a comparison."""
+def comparison_page(found: Comparison, t: Texts, *, home: str = "") -> tuple[str, str]:
+    """(name, HTML text) of the page of a comparison.  home: as of `pages`."""
     rows = [_comparison_cells(row) for row in found.rows]
     data = {"rows": rows, "texts": _script_texts(t), "most": MOST_ROWS}
     context = {"found": found, "rows": rows[:MOST_ROWS], "data": as_data(data), "title": t("Comparison by type of operator")}
-    return COMPARISON_PAGE, _environment(t).get_template("comparison.html").render(context)
+    return COMPARISON_PAGE, _environment(t).get_template("comparison.html").render(context, home=home)
 
 
 def page_names(document: Document) -> list[str]:

@@ -100,7 +100,7 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
     stuck = [path for path in needs if path in files and files[path].status in (Status.FAILED, Status.CONFLICT)]
     if stuck:
         return 0, f"{stuck[0]} was not converted."
-    run = next((run for run in report.runs if _is_of(run["script"], script.path)), None)
+    run = run_of(report, script)
     if run is not None and run.get("changed_files"):
         return 1, "Files have changed since its last run."
     rung, evidence = _of_run(script, run) if run is not None else (1, "Converted; no run has been recorded.")
@@ -108,6 +108,11 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
     if rung > 1 and check is not None and _is_of(check["script"], script.path) and _agrees(check):
         return 4, f"A check of {_steps(check['steps'])} agrees with the original."
     return rung, evidence
+
+
+def run_of(report: Report, script: EntryScript) -> dict[str, Any] | None:
+    """The last run of a script that the report holds."""
+    return next((run for run in report.runs if _is_of(run["script"], script.path)), None)
 
 
 def _of_run(script: EntryScript, run: Mapping[str, Any]) -> tuple[int, str]:
