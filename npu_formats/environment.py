@@ -16,6 +16,7 @@ TF2NPU_ALL_SESSIONS = "TF2NPU_ALL_SESSIONS"
 TF2NPU_CHECK = "TF2NPU_CHECK"
 TF2NPU_COLLECTIVES = "TF2NPU_COLLECTIVES"
 TF2NPU_COLLECTIVE_ENGINE = "TF2NPU_COLLECTIVE_ENGINE"
+TF2NPU_CONVERTED = "TF2NPU_CONVERTED"
 TF2NPU_COORDINATOR = "TF2NPU_COORDINATOR"
 TF2NPU_FRONTEND = "TF2NPU_FRONTEND"
 TF2NPU_JOB_KEY = "TF2NPU_JOB_KEY"
@@ -68,6 +69,10 @@ VARIABLES = (
     Variable(
         TF2NPU_COLLECTIVE_ENGINE, "embedded or mpi", "what moves the tensors: the coordinator's memory on one machine, or MPI",
         "the user or tf2npu run", "npu_runtime",
+    ),
+    Variable(
+        TF2NPU_CONVERTED, _JSON, "copy, a folder that was converted for this run; root, that of the user's which it was made of",
+        "tf2npu predict, tf2npu tune", "npu_formats",
     ),
     Variable(
         TF2NPU_COORDINATOR, "ADDRESS:PORT", "where the coordinator listens when ranks are on several machines",

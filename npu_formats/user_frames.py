@@ -8,6 +8,8 @@ from functools import cache
 from importlib.util import find_spec
 from types import FrameType
 
+from npu_formats.converted_copy import users_line
+
 _LIBRARIES = (
     "npu_bridge", "npu_device", "hccl", "npu_runtime", "npu_formats", "tf2npu",
     "tensorflow", "tensorflow_estimator", "keras", "tf_keras", "tf_slim", "torch", "torch_npu", "torchvision", "torchaudio",
@@ -29,11 +31,14 @@ def is_library(file: str) -> bool:
 
 
 def calling_line() -> str:
-    """`file:line` of the nearest frame outside the libraries that is being carried out, "" when there is none."""
+    """`file:line` of the nearest frame outside the libraries that is being carried out, "" when there is none.
+
+    Of a script that was converted for this run it is the line of the user's own file.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if _is_users(frame.f_code.co_filename):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            return users_line(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return ""
 

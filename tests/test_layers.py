@@ -83,6 +83,10 @@ ONE_WAY_TO_FILES = {
     "npu_formats/ranks/connection.py": "opens the run's folder for the address of its socket",
     "tf2npu/project/cache.py": "SQLite opens its file by its path; the folder is this user's alone",
     "tf2npu/npu_bridge/estimator/npu/keras_to_npu.py": "makes the model folder that the user named, as TensorFlow does",
+    "tf2npu/npu_bridge/_smoke/": "makes files for a script in the throw-away folder that the script writes into itself",
+    "tf2npu/launch/throw_away_copy.py": "copies into, and removes, the folder of this process alone that a smoke run is given",
+    "tf2npu/launch/notebook_script.py": "writes the cells into that copy",
+    "tf2npu/launch/smoke_run.py": "makes the folders and the log of an attempt below that folder",
     "tf2npu/cli/entry_point.py": "opens the null device for a closed pipe",
 }
 

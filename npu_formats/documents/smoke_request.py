@@ -20,13 +20,15 @@ class SmokeRequest:
     """steps: that train, after which the script is ended.  out: the file for what the run shows while it goes on.
 
     root: the throw-away folder of the project's copy.  elsewhere: a folder in place of all that lies outside of it and is
-    missing or written.  asked: paths that earlier attempts looked for, with how they did, which are made before this one starts.
+    missing or written.  told_from: folder in `root` from which the record of the run names files, "" for
+    all of it.  asked: paths that earlier attempts looked for, with how they did, which are made before this one starts.
     """
 
     steps: int
     out: str
     root: str
     elsewhere: str
+    told_from: str = ""
     asked: tuple[tuple[str, str], ...] = ()
 
     def as_json(self) -> str:

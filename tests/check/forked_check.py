@@ -17,14 +17,14 @@ from tf2npu.commands.check import Wanted, check
 
 @dataclass(frozen=True)
 class ForkedStart:
-    """prelude: source that the migrated script's process executes first, such as one that breaks a kernel."""
+    """prelude: source that the process of the device executes first, such as one that breaks a kernel."""
 
     prelude: str = ""
 
     def __call__(self, command: Sequence[str], environment: Mapping[str, str], log: BinaryIO) -> Forked:
         """command: of the check's own processes: python -c SOURCE LAUNCHER run ..., where a fork's parent is no launcher."""
         role = json.loads(environment["TF2NPU_CHECK"])["role"]
-        source = f"{self.prelude}\n{COMMAND}" if role == "migrated" else COMMAND
+        source = f"{self.prelude}\n{COMMAND}" if role in ("migrated", "device") else COMMAND
         return Forked({"source": source, "argv": ["tf2npu", *command[4:]]}, environment, log)
 
 
@@ -39,10 +39,10 @@ class Checked:
 
 def checked(
     script: Path, words: Sequence[str], out: Path, *, migrated: Path | None = None, modes: Sequence[str] = (),
-    pairs: Sequence[str] = (), steps: int = 2, prelude: str = "",
+    pairs: Sequence[str] = (), steps: int = 2, prelude: str = "", frontend: str = "auto",
 ) -> Checked:  # fmt: skip
     """Run the check of a script in this process; what it runs are forks.  out: a folder that is made."""
-    wanted = Wanted(tuple(modes), tuple(pairs), steps, out, "10m", migrated, False, "Ascend910A", None, "en")
+    wanted = Wanted(tuple(modes), tuple(pairs), steps, out, "10m", migrated, False, "Ascend910A", None, "en", frontend)
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), _level("3"):
         code = check([str(script), *words], wanted, ForkedStart(prelude))

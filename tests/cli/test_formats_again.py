@@ -146,3 +146,18 @@ def test_without_openpyxl_the_command_names_what_to_install(tool, checkout, monk
     assert "openpyxl" in done.err and as_xlsx.INSTALL in done.err
     assert "Traceback" not in done.err
     assert not (checkout / "rep").exists()
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "report: "), ("zh", "报告： ")])
+def test_where_a_report_is_stands_in_its_language(tool, tmp_path, language, said):
+    (tmp_path / "train.py").write_text("import tensorflow as tf\ntf.Session()\n")
+    scanned = tool("scan", tmp_path / "train.py", "--report", tmp_path / "one", "--lang", language)
+    again = tool("report", tmp_path / "one" / "report.json", "--format", "html", "--report", tmp_path / "two", "--lang", language)
+    assert f"{said}{tmp_path / 'one'}" in scanned.out and again.out == f"{said}{tmp_path / 'two'}\n"
+
+
+def test_what_is_left_out_stands_in_the_language(tool, tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "train.py").write_text("import tensorflow as tf\ntf.Session()\n")
+    tool("scan", tmp_path / "src", "--report", tmp_path / "src" / "earlier")
+    assert "未转换也未复制：earlier/" in tool("convert", tmp_path / "src", tmp_path / "out", "--lang", "zh").out

@@ -118,3 +118,8 @@ class TestProfile:
             monkeypatch.delitem(sys.modules, name)
         assert tool("profile", trees.new_tree(tmp_path)).code == 0
         assert "npu_runtime" not in sys.modules
+
+
+def test_a_run_of_a_script_that_is_not_there_makes_no_folder(tool, tmp_path):
+    done = tool("run", "--profile", tmp_path / "profiles", tmp_path / "gone.py")
+    assert done.code == 2 and "no such file" in done.err and not list(tmp_path.iterdir())

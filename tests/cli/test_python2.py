@@ -182,7 +182,7 @@ def test_the_way_out_is_named_where_there_is_one(tool, tmp_path):
     root.mkdir()
     (root / "m.py").write_text("import tensorflow\npairs.sort(key=lambda (k, v): v)\n")
     done = tool("convert", root, tmp_path / "out")
-    assert "Python 2 source: tuple parameter; make it run on Python 3 first, or convert with --python2" in done.out
+    assert "Python 3 cannot read the code (tuple parameter). Rewrite the code for Python 3, or convert with --python2" in done.out
     (root / "m.py").write_text("import tensorflow\nexec 'x'\n")
     done = tool("convert", root, tmp_path / "again", "--python2")
-    assert "make it run on Python 3 first" in done.out and "or convert with" not in done.out
+    assert "Rewrite the code for Python 3" in done.out and "or convert with" not in done.out

@@ -90,7 +90,10 @@ def test_a_cell_that_nobody_reads_is_told_and_the_others_are_converted(converted
 def test_without_the_option_it_is_named(converted):
     cells, said, _ = converted(notebook(*OF_BOTH))
     assert cells[0] == OF_BOTH[0]
-    assert "Cell 0 not converted: Python 2 source: print statement" in said and "or convert with --python2" in said
+    assert (
+        "Cell 0 was not converted: Python 3 cannot read the code (print statement)" in said
+        and "or convert with --python2" in said
+    )
 
 
 def test_a_notebook_of_python_3_stays_what_it_was(converted):

@@ -116,14 +116,14 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("e01", "estimator_e01", ("tf.estimator.Estimator(fn, 'dir', npu_run_config_init(run_config=run_cfg))",), ("NPU201 info",)),
     ("e02", "estimator_e02", ("TPUEstimator(fn, 'dir', npu_run_config_init(run_config=cfg), None, False, eval_on_tpu=False, "
                               "export_to_tpu=False)",), ()),
-    ("e03", "estimator_e03", ("tf.estimator.RunConfig()",), ("NPU202 manual",)),
+    ("e03", "estimator_e03", ("tf.estimator.RunConfig()",), ("NPU202 info",)),
     ("e04", "estimator_e04", (SAME,), ()),
     ("e04b", "estimator_e04b", (SAME,), ("NPU202 info",)),
     ("e06", "estimator_e06", (SAME,), ("NPU201 manual",)),
     ("e07", "estimator_e07", (SAME,), ("NPU913 unsupported",)),
     ("e08", "estimator_e08", ("    # how to run\n    config=NPURunConfig(\n        save_checkpoints_steps=10,  # ckpt\n    ),",),
      ()),
-    ("x13", "distribute_x13", ("config=NPURunConfig())", "est.train(f, steps=1, hooks=npu_hooks_append())"), ("NPU202 manual",)),
+    ("x13", "distribute_x13", ("config=NPURunConfig())", "est.train(f, steps=1, hooks=npu_hooks_append())"), ("NPU202 info",)),
     # tf.distribute
     ("t01", "distribute_t01", ("est.train(input_fn, npu_hooks_append(hooks_list=list(hooks or ())), 100)",), ()),
     ("t02", "distribute_t02", ("hooks=npu_hooks_append(hooks_list=[h])", "\nmodel.train(f)"), ("NPU415 info",)),

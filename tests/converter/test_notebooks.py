@@ -172,7 +172,7 @@ def test_a_cell_in_another_language_needs_no_word(text: str) -> None:
 def test_a_cell_that_may_hold_python_is_named(text: str, words: str) -> None:
     result = convert_source(notebook(cell(text), cell(CODE)), "n.ipynb")
     found = [(f.level, f.message) for f in result.findings if f.rule == "NPU900"]
-    assert found == [(Level.SKIPPED, f"Cell 0 not converted: {words}")]
+    assert found == [(Level.SKIPPED, f"Cell 0 was not converted: {words}")]
 
 
 def test_a_broken_cell_of_a_notebook_without_tensorflow_needs_no_word() -> None:
@@ -247,7 +247,7 @@ ODD_VALUES = [None, 1, -1, "x", [], {}, [1], [None], [["a"]], {"a": 1}, True, "\
 @pytest.mark.parametrize("cells", [[1], [None], [["a"]], [{"cell_type": "code", "source": 1}]])
 def test_a_cell_that_is_none_is_named_also_where_nothing_mentions_tensorflow(cells: list[Any]) -> None:
     (finding,) = convert_source(notebook(*cells), "n.ipynb").findings
-    assert finding.cell == 0 and finding.message.startswith("Cell 0 not converted: it")
+    assert finding.cell == 0 and finding.message.startswith("Cell 0 was not converted: it")
 
 
 def test_cells_that_are_overridden_by_none_are_named() -> None:

@@ -38,9 +38,9 @@ def test_every_api_that_needs_a_person_is_told_where_it_is_used() -> None:
         (
             "tf.nn.embedding_lookup_sparse(a, b, c)\ntf.nn.embedding_lookup_sparse(a, b, d)",
             Level.MANUAL,
-            "tf.nn.embedding_lookup_sparse (2, 3): the published list has it as supported",
+            "tf.nn.embedding_lookup_sparse (2, 3): the vendor's list both supports and forbids the API",
         ),
-        ("tf.nn.ctc_loss(a, b, c)", Level.INFO, "train with it (CNN-CTC_ID0683, Jasper_ID0020). It runs as it is."),
+        ("tf.nn.ctc_loss(a, b, c)", Level.INFO, "train with it (CNN-CTC_ID0683, Jasper_ID0020). The code runs as it is"),
         ("x = tf.sparse_placeholder(tf.float32)", Level.INFO, "tf.sparse.placeholder (2): the published list contradicts itself"),
         ("o = tf.train.Adam(0.1)", Level.MANUAL, "Neither TensorFlow 1.15 nor 2.15 has tf.train.Adam: the program ends here."),
         ("f = tf.nn.l2_norm", Level.MANUAL, "Neither TensorFlow 1.15 nor 2.15 has tf.nn.l2_norm"),

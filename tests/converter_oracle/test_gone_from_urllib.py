@@ -40,7 +40,7 @@ def told(source: str) -> list[str]:
 @pytest.mark.parametrize("lines", ["import urllib\nurllib.{0}", "from urllib import {0}", "import urllib as u\nu.{0}('a')"])
 def test_what_python_3_has_elsewhere_is_told_with_its_place(name, lines):
     (message,) = told(f"import tensorflow as tf\n{lines.format(name)}\n")
-    instead = message.partition("write ")[2].rstrip(".")
+    instead = message.partition("Write ")[2].removesuffix(" in its place.")
     assert not hasattr(urllib, name) and message.startswith(f"urllib.{name} is gone")
     if sys.version_info < (3, 14):  # where URLopener and FancyURLopener went too
         assert instead.endswith(f".{name}") and hasattr(sys.modules[instead.rpartition(".")[0]], name)

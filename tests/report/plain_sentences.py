@@ -27,6 +27,7 @@ _CODE = re.compile(
     r"`[^`]*`|\{\}(?:\([^()]*\))*|[\w.\]\[]*[\w\]\[]\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)(?:[\w.\[\]]+)?|\w+=\S+\w"
 )
 _END = re.compile(r"(?<=[.!?])\s+(?=[A-Z{`]|CODE)")
+_PUT_IN = re.compile(r"(?:\W*CODE)+\W*")  # a sentence that is made elsewhere
 _TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 _WORDS = Path(__file__).parents[1] / "fixtures" / "plain_english"
 
@@ -51,6 +52,8 @@ def faults(text: str) -> list[str]:
         found.append(f"{words} words")
     for sentence in _END.split(_CODE.sub("CODE", text)):
         tokens = _TOKEN.findall(sentence)
+        if _PUT_IN.fullmatch(sentence):
+            continue
         found += [f"'{word}' without its noun: {sentence}" for word in _pronouns(tokens)]
         if not any(_is_verb(token) for token in tokens):
             found.append(f"no verb: {sentence}")

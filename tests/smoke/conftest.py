@@ -10,7 +10,8 @@ from typing import BinaryIO
 import pytest
 
 from tests.fork_server import COMMAND, Forked
-from tf2npu.launch.smoke_run import SmokeProject, SmokeResult, pristine_folder, smoke_run
+from tf2npu.launch.smoke_needs import SmokeResult
+from tf2npu.launch.smoke_run import SmokeProject, pristine_folder, smoke_run
 
 
 def forked(command: Sequence[str], environment: Mapping[str, str], folder: Path, log: BinaryIO) -> Forked:

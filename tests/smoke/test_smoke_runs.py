@@ -116,7 +116,7 @@ def test_files_that_the_script_opens_are_made_and_nothing_of_the_users_is_writte
 def test_a_file_of_which_only_the_script_knows_the_form_is_named(smoke):
     result = smoke(_HEAD + "import pickle\ndata = pickle.load(open('features.pkl', 'rb'))\n" + _PLACEHOLDER + _MODEL)
     assert not _is_seen(result)
-    assert result.needs == ["the file features.pkl"]
+    assert result.needs == ["the file features.pkl, which could not be made up"]
     assert "ended with exit code 1 after 0 of 5 steps" in not_seen(result.made["run"])
 
 
@@ -190,3 +190,17 @@ def test_a_script_that_takes_too_long_is_cut(smoke):
     result = smoke(_HEAD + _PLACEHOLDER + _MODEL + f"session.run(step, {_FED})\nimport time\ntime.sleep(600)\n", seconds=20)
     assert result.is_cut and not _is_seen(result)
     assert "had made 1 of 5 steps when its time of" in not_seen(result.made["run"])
+
+
+def test_a_table_that_the_script_parts_into_numbers_has_such_columns(smoke):
+    text = """
+        rows = [[float(one) for one in line.strip().split('\\t')[:3]] for line in open('ratings.dat')]
+        more = np.loadtxt('more.txt')
+        assert np.shape(rows)[1] == 3 and more.ndim == 2
+    """
+    loop = "while True:\n    session.run(step, {x: np.array(rows[:8], np.float32)})\n"
+    result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
+    assert _is_seen(result), result.last_words
+    assert {one["path"]: one["content"] for one in result.state["made"]} == {
+        "more.txt": "2000 lines of 10 columns", "ratings.dat": "2000 lines of 10 columns",
+    }  # fmt: skip

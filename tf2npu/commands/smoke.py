@@ -13,7 +13,9 @@ from npu_formats.escape import visible, visible_lines
 from npu_formats.files.state_folder import remove_tree_state
 from npu_formats.files.temporary import temporary_folder
 from tf2npu.config import ConfigError, load_config
-from tf2npu.launch.smoke_run import SmokeProject, SmokeResult, pristine_folder, smoke_run
+from tf2npu.launch.notebook_script import started_for, tell_of_notebook
+from tf2npu.launch.smoke_needs import SmokeResult
+from tf2npu.launch.smoke_run import SmokeProject, pristine_folder, smoke_run
 from tf2npu.launch.subprocess import is_for_pytorch, orderly_end, refuse_pytorch
 from tf2npu.launch.temporary_conversion import adapter_of_script, project_root
 from tf2npu.launch.throw_away_copy import copy_project
@@ -25,7 +27,9 @@ from tf2npu.report.model.report import Report
 from tf2npu.report.work.entry_scripts import is_ordinary
 from tf2npu.report.work.smoke_runs import is_seen, reason, seen
 from tf2npu.runs import merge
+from tf2npu.runs.stale_files import root_of
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.text.source import SourceError
 
 _NOT_SEEN = 1
 """Exit code for a script that was not seen to train."""
@@ -44,20 +48,20 @@ def run(words: Sequence[str], options: Sequence[str], steps: int, seconds: int, 
     root = _base(script)
     inner = os.path.relpath(os.path.realpath(script), root)
     with orderly_end(), temporary_folder() as folder:
-        project = SmokeProject(pristine_folder(folder), folder)
+        project = SmokeProject(pristine_folder(folder), folder, told_from=_told_from(report, script, root))
         _copy(script, root, project.pristine)
-        result = smoke_run(project, inner, words[1:], options, steps, seconds)
+        result = _run_entry(project, inner, words[1:], options, steps, seconds)
     _tell(result)
     if report is not None and result.made is not None:
-        _put(result, report, root)
+        _put(result, report, root / project.told_from)
     return 0 if _is_seen(result) else _NOT_SEEN
 
 
 def _check(script: Path) -> None:
     if not script.is_file():
         raise RefusedRequest(f"{script}: no such file")
-    if script.suffix != ".py":
-        raise RefusedRequest(f"{script}: a smoke run takes a Python script")
+    if script.suffix not in (".py", ".ipynb"):
+        raise RefusedRequest(f"{script}: a smoke run takes a Python script or a notebook")
     refuse_pytorch("run --smoke", script)
 
 
@@ -66,6 +70,15 @@ def _base(script: Path) -> Path:
     root, current = project_root(script), Path(os.path.realpath(os.curdir))
     is_home = current in (Path.home(), Path(current.anchor))
     return current if root.is_relative_to(current) and not is_home else root
+
+
+def _told_from(report: Path | None, script: Path, root: Path) -> str:
+    """The folder below the root in which the files of a report lie, "" for the root itself."""
+    if report is None or merge.is_file(report):
+        return os.path.relpath(project_root(script), root).removeprefix(".")
+    paths = [file.path for file in merge.load(report).files]
+    found = Path(root_of((), paths, str(script)) or root)
+    return os.path.relpath(found, root).removeprefix(".") if found.is_relative_to(root) else ""
 
 
 def _copy(script: Path, root: Path, place: Path) -> None:
@@ -83,6 +96,22 @@ def _copy(script: Path, root: Path, place: Path) -> None:
         raise RefusedRequest(str(error)) from None
     n_converted = sum(result.status.value == "converted" for result in done.results)
     click.echo(f"tf2npu run: converted for this run: {n_converted} of the files in {visible(str(part))}", err=True)
+
+
+def _run_entry(
+    project: SmokeProject, entry: str, words: Sequence[str], options: Sequence[str], steps: int, seconds: float
+) -> SmokeResult:  # fmt: skip
+    """The smoke run of a script, or of a notebook's cells.  entry: path below the project."""
+    try:
+        script = started_for(project.pristine, entry)
+    except (SourceError, OSError) as error:
+        return SmokeResult(entry, code=1, needs=["a notebook that can be read"], last_words=f"{entry}: {error}")
+    result = smoke_run(project, script, words, options, steps, seconds)
+    if script != entry and result.made is not None:
+        result.script = entry
+        notebook, cells = (os.path.relpath(path, project.told_from or ".") for path in (entry, script))
+        tell_of_notebook(result.made, notebook, cells, str(project.pristine / project.told_from))
+    return result
 
 
 def _is_seen(result: SmokeResult) -> bool:
@@ -125,8 +154,8 @@ def of_report(report: Report, out: Path, steps: int, seconds: int, config: Any) 
     if reason := why_not_run():
         raise RefusedRequest(f"--smoke: {reason}")
     root = Path(os.path.realpath(out if out.is_dir() else out.parent))
-    scripts = [one.path for one in report.entries if is_ordinary(one) and one.trains and not is_notebook(one.path)]
-    scripts = [script for script in scripts if not is_for_pytorch(root / script)]
+    scripts = [one.path for one in report.entries if is_ordinary(one) and (one.trains or is_notebook(one.path))]
+    scripts = [script for script in scripts if is_notebook(script) or not is_for_pytorch(root / script)]
     if not scripts:
         click.echo("tf2npu convert: --smoke runs nothing: the report calls no script an entry that trains", err=True)
         return
@@ -135,7 +164,7 @@ def of_report(report: Report, out: Path, steps: int, seconds: int, config: Any) 
         project = SmokeProject(pristine_folder(folder), folder)
         copy_project(root, project.pristine)
         for script in scripts:
-            result = smoke_run(project, script, (), (), steps, seconds)
+            result = _run_entry(project, script, (), (), steps, seconds)
             _tell(result)
             if result.made is not None:
                 merge.put(report, result.made, str(root), config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from tf2npu.launch.temporary_conversion import TemporaryConversion
 
 
 @dataclass
-class ProgramCheck:
+class ProgramCheck(ABC):
     """script: the original.  folder: of the check's own.  converted: None where the user has converted the script, or nobody."""
 
     script: Path
@@ -25,6 +26,10 @@ class ProgramCheck:
     folder: Path
     processes: CheckProcesses
     converted: TemporaryConversion | None
+
+    @abstractmethod
+    def record(self) -> Record | None:
+        """The record of the check; None, after a message with the reason, where there is nothing to compare."""
 
     def ended(self, original: CheckedScript) -> int:
         """The exit code of the original, which has half of the budget."""

@@ -123,7 +123,10 @@ def _run_recorded(name: str, module: str | None, strict: bool, report: Path) -> 
     is_file = merge.is_file(report)
     paths = None if is_file else [file.path for file in merge.load(report).files]
     smoke = smoke_request.read_request(os.environ)
-    project = write.Project(smoke.root, None) if smoke else write.project_of(write.script_of(module, name), paths)
+    if smoke is not None:
+        project = write.Project(os.path.join(smoke.root, smoke.told_from).rstrip(os.sep), None)
+    else:
+        project = write.project_of(write.script_of(module, name), paths)
     marks = StatementMarks(project.path_of)
     marks.install()
     code, failure = _run(name, module, strict, marks)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import re
 import shutil
 import signal
 import site
@@ -17,14 +16,15 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from npu_formats.documents.smoke_request import PROJECT, SmokeRequest
+from npu_formats.documents.smoke_request import SmokeRequest
 from npu_formats.environment import TF2NPU_SMOKE
-from npu_formats.files.bounded_read import MOST_REPORT_BYTES, read_at_most
+from npu_formats.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most
 from npu_formats.files.directory import Directory
+from tf2npu.launch.smoke_needs import SmokeResult, add_missing, may_be_elsewhere, needs_of
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.report.errors import NotAReport
@@ -38,29 +38,12 @@ MOST_ATTEMPTS = 10
 _PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 _NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody is, so that what would download ends at once and not when its patience does."""
-_MOST_NEEDS = 3
-"""Files that are named of those that a script misses: those that it asked for last, one of which has stopped it."""
 _GRACE = 10.0
 """Seconds for which a script may go on behind its time, to leave in order."""
 _LAST_BYTES = 6_000
 """Bytes of the end of a script's output that are looked at, and shown where it fails."""
 _END = int(getattr(signal, "SIGRTMIN", signal.SIGTERM))
 """The signal that ends the script in order, see npu_runtime.observers.prediction.exit_script."""
-_NAMES_A_PLACE = re.compile(
-    r"(?i)(dir|path|file|folder|data|out|log|model|save|ckpt|checkpoint|root|train|test|valid|vocab|corpus)"
-)
-"""Names of arguments that take a file or a folder."""
-_REQUIRED = (
-    re.compile(r"the following arguments are required: (.+)"),
-    re.compile(r"[Ff]lag --?([\w-]+)(?:=None)? must (?:have a value|be specified)|Flag (--[\w-]+) must have a value"),
-    re.compile(r"argument (--?[\w-]+(?:/--[\w-]+)*) is required"),
-)
-_ABOUT_FILES = re.compile(
-    r"(?i)no such file|not exist|n't exist|not found|can't find|cannot find|missing|NotFound|NotADirectory|IOError"
-    r"|os\.path|exists\("
-)
-"""Words of a script that ends because a file is not there."""
-_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
 class Process(Protocol):
@@ -106,30 +89,15 @@ def start_process(command: Sequence[str], environment: Mapping[str, str], folder
 
 @dataclass(frozen=True)
 class SmokeProject:
-    """pristine: a copy of the project, as it was converted.  folder: for its runs.  start: begins their processes."""
+    """pristine: a copy of the project, as it was converted.  folder: for its runs.  start: begins their processes.
+
+    told_from: folder below the project from which records name files, "" for all of it.
+    """
 
     pristine: Path
     folder: Path
     start: Start = start_process
-
-
-@dataclass
-class SmokeResult:
-    """The outcome of one script.
-
-    made: the record of its run, None where it left none.  state: what it told of itself.  code: its exit code.  needs: what it
-    missed and could not be made.  is_cut: its time was over.  last_words: the end of what it printed.
-    """
-
-    script: str
-    made: RunRecord | None = None
-    state: dict[str, Any] = field(default_factory=dict)
-    code: int = 0
-    needs: list[str] = field(default_factory=list)
-    is_cut: bool = False
-    seconds: float = 0.0
-    last_words: str = ""
-    arguments: list[str] = field(default_factory=list)
+    told_from: str = ""
 
 
 def smoke_run(
@@ -145,26 +113,27 @@ def smoke_run(
         attempt = _Attempt(project, project.folder / f"attempt{number}", script, cwd)
         left = seconds - (time.monotonic() - begin)
         result = attempt.run([*words, *added], options, steps, tuple(asked.items()), left)
-        result.arguments = added
+        result.arguments, result.source = added, _text(project.pristine / script)
         shutil.rmtree(attempt.folder, ignore_errors=True)
         if result.is_cut or (result.code == 0 and result.state.get("steps")) or left <= 0:
             break
         if result.code == 0 and not result.state.get("missing"):
             break
-        if not _add(result, asked, added):
+        if not add_missing(result, asked, added):
             folder = os.path.dirname(script)
-            if cwd != "." or not folder or not _may_be_elsewhere(result):
+            if cwd != "." or not folder or not may_be_elsewhere(result):
                 break
             cwd, asked, added = folder, {}, []
     result.seconds = time.monotonic() - begin
-    _complete(result)
+    _complete(result, os.path.relpath(script, project.told_from or "."))
     return result
 
 
-def _may_be_elsewhere(result: SmokeResult) -> bool:
-    """Whether a script failed over a file or a module that it may find from its own folder."""
-    words = result.last_words
-    return result.code != 0 and bool(result.state.get("missing") or "No such file" in words or _NO_MODULE.search(words))
+def _text(script: Path) -> str:
+    try:
+        return read_at_most(script, MOST_SOURCE_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 @dataclass
@@ -181,7 +150,7 @@ class _Attempt:
         shutil.copytree(self.project.pristine, root, symlinks=True)
         for name in ("elsewhere", "home", "tmp"):
             (self.folder / name).mkdir()
-        request = SmokeRequest(steps, str(self.folder / "smoke.json"), str(root), str(elsewhere), asked)
+        request = SmokeRequest(steps, str(self.folder / "smoke.json"), str(root), str(elsewhere), self.project.told_from, asked)
         script = os.path.relpath(root / self.script, root / self.cwd)
         own = ["run", *options, "--report", str(self.folder / "run.json"), "--", script, *words]
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), *own]
@@ -242,50 +211,10 @@ def _end_of(log: Path, folder: Path) -> str:
     return text.replace(f"{folder}/project/", "").replace(f"{folder}/elsewhere", "")
 
 
-def _add(result: SmokeResult, asked: dict[str, str], added: list[str]) -> bool:
-    """Add what a script missed; False where that is nothing new."""
-    if _NO_MODULE.search(result.last_words):
-        return False
-    arguments = [name for name in required_arguments(result.last_words) if name not in added]
-    if values := [(name, value) for name in arguments if (value := _value_of(name, result.last_words))]:
-        for name, value in values:
-            added += [name, value] if name.startswith("-") else [value]
-        return True
-    if not _ABOUT_FILES.search(result.last_words):
-        return False
-    missing = [(path, how) for path, how in result.state.get("missing", ()) if path not in asked]
-    named = [one for one in missing if one[0] in result.last_words or os.path.basename(one[0]) in result.last_words]
-    strong = [one for one in missing if one[1] != "exists"]
-    for found in (named, strong, missing):
-        if found:
-            asked[found[-1][0]] = found[-1][1]
-            return True
-    return False
-
-
-def _value_of(name: str, text: str) -> str:
-    """A made-up value of an argument: one of its choices, which is to train, or a place; "" where nothing tells."""
-    choices = re.search(re.escape(name) + r" (?:[A-Z_]+ )?\{([\w,.\s-]+)\}", text)
-    if choices:
-        found = [choice.strip() for choice in choices[1].split(",")]
-        return next((choice for choice in found if choice.lower().startswith("train")), found[0])
-    return f"smoke/{name.lstrip('-')}" if _NAMES_A_PLACE.search(name) else ""
-
-
-def required_arguments(text: str) -> list[str]:
-    """The arguments that a script says it requires, at the end of what it prints."""
-    found = []
-    for pattern in _REQUIRED:
-        for match in pattern.finditer(text):
-            names = next(filter(None, match.groups()), "")
-            found += [name.strip().split("/")[-1] for name in names.split(",")]
-    return [name if name.startswith("-") or pattern is _REQUIRED[0] else f"--{name}" for name in dict.fromkeys(found) if name]
-
-
-def _complete(result: SmokeResult) -> None:
+def _complete(result: SmokeResult, script: str) -> None:
     """Say what the script needs, and give the record what only this process knows."""
     if not (result.state.get("steps") and result.code == 0):
-        result.needs = _needs(result)
+        result.needs = needs_of(result)
     state = result.state
     known = {"wanted": 0, "steps": 0}
     told = {key: value for key, value in {**known, **state}.items() if key != "missing"}
@@ -293,25 +222,11 @@ def _complete(result: SmokeResult) -> None:
     told.update(needs=result.needs, is_cut=result.is_cut, seconds=round(result.seconds), date=datetime.date.today().isoformat())
     result.state = {**told, "missing": state.get("missing", [])}
     if result.made is not None:
-        result.made["run"].update(script=result.script, smoke=told)
+        result.made["run"].update(script=script, smoke=told)
 
 
 def _made_arguments(added: Sequence[str]) -> list[dict[str, str]]:
     return [{"path": " ".join(added), "content": "arguments that the script requires"}] if added else []
-
-
-def _needs(result: SmokeResult) -> list[str]:
-    """What the script missed, in words."""
-    module = _NO_MODULE.search(result.last_words)
-    if module:
-        return [f"the module {module[1]}, which is not installed here"]
-    arguments = required_arguments(result.last_words)
-    if arguments:
-        return [f"the argument {name}" for name in arguments]
-    paths = [
-        path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
-    ]
-    return [f"the file {path.removeprefix(PROJECT)}" for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
 
 
 def pristine_folder(folder: Path) -> Path:

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import click
 
+from npu_formats import converted_copy
 from npu_formats.device.chip import chip_names
+from npu_formats.environment import TF2NPU_CONVERTED
 from npu_formats.escape import visible
 from tf2npu.config import ConfigError
 from tf2npu.frameworks.tensorflow1.adapter_imports import DEVICE
@@ -135,6 +137,8 @@ def run_script(
     started = [str(converted.script) if converted else str(script), *words]
     command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), "run", *options, "--", *started]
     environment = {**os.environ, **variables}
+    if converted:
+        environment[TF2NPU_CONVERTED] = converted_copy.variable(converted.copy, converted.root)
     if converted and environment.get("PYTHONPATH"):
         environment["PYTHONPATH"] = converted.search_path(environment["PYTHONPATH"])
     return exit_code_of(subprocess.run(command, env=environment, stdout=_STDERR, check=False).returncode)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -51,17 +52,17 @@ class TrainingCheck(ProgramCheck):
         found["is_complete"], found["stopped"] = not late, "interrupted" if is_interrupted else "budget" if late else ""
         return self.whole(found)
 
+    @abstractmethod
     def start_original(self) -> CheckedScript:
         """Begin the run that the others are compared with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def start(self, name: str, converted: TemporaryConversion | None) -> CheckedScript:
         """Begin another run."""
-        raise NotImplementedError
 
+    @abstractmethod
     def why_untrained(self, ending: Ending) -> str:
         """The reason that a script made no step which did not fail, in a line that follows its name."""
-        raise NotImplementedError
 
     def say_what_is_left(self, original: Steps) -> None:
         """Tell the user what the check does not look at."""

@@ -25,6 +25,7 @@ from tf2npu.python2.imports import implicit_siblings, with_relative_imports
 from tf2npu.python2.notebooks import modern_notebook
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.option_defaults import is_run_settings
 from tf2npu.scanner.python2.constructs import VERSION_TESTS, explain_python2, is_for_python3
 from tf2npu.scanner.requirements import is_requirements
 from tf2npu.scanner.syntax import parsed
@@ -50,7 +51,8 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         notebook = modern_notebook(data)
         facts = engine.gather_facts(path, notebook.data if notebook else data)
         return facts if notebook is None else dataclasses.replace(facts, is_python2=True)
-    modern = None if is_project_settings(path) or is_requirements(path) else modernize(path, data)
+    is_data = is_project_settings(path) or is_requirements(path) or is_run_settings(path)
+    modern = None if is_data else modernize(path, data)
     facts = engine.gather_facts(path, modern.data if modern else data)
     return dataclasses.replace(facts, is_python2=True) if modern is not None and not modern.refusal else facts
 

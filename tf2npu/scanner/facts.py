@@ -19,6 +19,7 @@ from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFa
 from tf2npu.scanner.module_names import bound_names, is_open
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
+from tf2npu.scanner.option_defaults import Option, is_run_settings, options_in_settings, options_in_source
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.requirements import is_requirements, named_distributions, names_requirements
@@ -26,6 +27,7 @@ from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.text.source import SourceError, decode
+from tf2npu.scanner.uncalled_functions import Naming, naming
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
 
@@ -63,9 +65,11 @@ class FileFacts:
     config_flow: ConfigFlow | None = None  # how configs go through the file
     is_python2: bool = False  # only Python 2 reads it
     evidence: Seen | None = None  # the first place that only another release of its framework can run
+    options: tuple[Option, ...] = ()  # options of the command line and of settings, with the values that they have
     arguments: tuple[str, ...] | None = None  # words that its command line has to have; None where it declares no argument
     names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
     named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
+    naming: Naming | None = None  # the names that it uses and defines; None where they are not known
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -95,11 +99,13 @@ def module_parts(path: str) -> tuple[str, ...]:
 def gather_facts(path: str, data: bytes) -> FileFacts:
     """Facts of one file; a file that Python's own parser refuses yields the imports seen line by line.
 
-    A pyproject.toml or setup.cfg tells which commands a project installs.
+    A pyproject.toml or setup.cfg tells which commands a project installs; launchers and files of settings tell options.
     """
     if is_project_settings(path) or is_requirements(path):
         commands = commands_in_settings(path, data) if is_project_settings(path) else ()
         return FileFacts(path, commands=commands, named_distributions=named_distributions(data))
+    if is_run_settings(path):
+        return FileFacts(path, options=options_in_settings(path, data))
     if is_notebook(path):
         return _notebook_facts(path, data)
     try:
@@ -136,7 +142,7 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     code = gather_facts("", notebook.code.encode())
     found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in code.distribution]
     places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
-    return FileFacts(path, distribution=places, config_flow=code.config_flow)
+    return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
@@ -200,7 +206,8 @@ class _Gatherer:
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
             arguments=required_arguments(self.text, nodes),
-            uses=frozenset(self.uses(nodes, has_stars)),
+            uses=frozenset(self.uses(nodes, has_stars)), naming=naming(module, nodes, self.targets),
+            options=options_in_source(nodes),
             names=None if is_open(nodes) else bound_names(module),
             named_distributions=named_distributions(self.text.encode()) if names_requirements(self.path) else frozenset(),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Top-level modules that are nobody's own file: those of Python, and of packages that scripts for TensorFlow import."""
+"""Top-level modules that are nobody's own file: those of Python, and of well-known packages."""
 
 from __future__ import annotations
 

@@ -15,8 +15,10 @@ from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.names import canonical, is_framework, root_of
+from tf2npu.scanner.option_defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
 from tf2npu.scanner.requirements import is_requirements
+from tf2npu.scanner.uncalled_functions import uncalled
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,13 @@ class ProjectFacts:
     distributed: frozenset[str] = frozenset()  # files of programs in which a kind of distribution was seen
     imported: frozenset[str] = frozenset()  # files that another file imports
     entries: frozenset[str] = frozenset()  # files that are run
+    uncalled: frozenset[str] = frozenset()  # functions that nothing in the tree names
     returns: dict[tuple[str, str], str] = field(default_factory=dict)  # (file, function) -> qualified name of what it gives
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
     parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
+    options: dict[str, frozenset[str]] = field(default_factory=dict)  # option -> values that it has, as texts
     without: dict[str, frozenset[str]] = field(default_factory=dict)  # files of another framework that can do without this one
     run: frozenset[str] = frozenset()  # entry scripts that reach a framework, and all that they load
     named_distributions: frozenset[str] = frozenset()  # words of the files that say what the project needs
@@ -60,8 +64,10 @@ class ProjectFacts:
     def merge(cls, facts: Iterable[FileFacts]) -> ProjectFacts:
         """Merge the facts of the files of a tree; the order given does not matter."""
         files = {f.path: f for f in sorted(facts, key=lambda f: f.path)}
+        options = merged_options(files.values())
+        files = {path: f for path, f in files.items() if is_requirements(path) or not is_run_settings(path)}
         sources = {p: f for p, f in files.items() if not is_project_settings(p) and not is_requirements(p)}
-        project = cls(files, {f.module_path: p for p, f in sources.items()})
+        project = cls(files, {f.module_path: p for p, f in sources.items()}, options=options)
         edges = {path: project.imports_of(path) for path in files}
         project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
@@ -86,6 +92,7 @@ class ProjectFacts:
         starts = project.entries & project.reaching
         project.run = starts | imported_by(starts, edges)
         project.named_distributions = frozenset[str]().union(*(f.named_distributions for f in files.values()))
+        project.uncalled = uncalled({path: facts.naming for path, facts in files.items()}, project.find_module)
         project._forget_details()
         return project
 
@@ -106,7 +113,7 @@ class ProjectFacts:
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
         dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset(), "named_distributions": frozenset()}
-        dropped |= dict.fromkeys(("calls", "run_targets", "loads"), ())
+        dropped |= {"naming": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
             path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))

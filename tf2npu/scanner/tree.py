@@ -218,7 +218,7 @@ def _refuse_old_except(text: str) -> None:
         line = error.lineno or 1
         lines = text.splitlines()
         if line <= len(lines) and OLD_EXCEPT.search(lines[line - 1]):
-            raise Python2Error("Python 2 source: except clause with a comma; make it run on Python 3 first", line)
+            raise Python2Error("Python 3 cannot read the code (except clause with a comma). Rewrite the code for Python 3", line)
 
 
 def refused_by_python(text: str) -> SyntaxError | None:
@@ -246,7 +246,7 @@ def error_of_python(text: str, own: SyntaxError, line: int = 1, column: int = 1)
     """The error of this Python's parser, as the reason why a source is left alone."""
     if isinstance(own, TabError):
         construct = "tabs and blanks mixed in front of lines"
-        return Python2Error(f"Python 2 source: {construct}; make it run on Python 3 first", own.lineno or line, 1)
+        return Python2Error(f"Python 3 cannot read the code ({construct}). Rewrite the code for Python 3", own.lineno or line, 1)
     return _said(text, own.lineno or line, own.offset or column, own.msg)
 
 
@@ -256,5 +256,5 @@ def _said(text: str, line: int, column: int, reason: str) -> SourceError:
         return SourceError(UNRESOLVED, line)
     construct = explain_python2(lines[line - 1]) if 0 < line <= len(lines) else ""
     if construct:
-        return Python2Error(f"Python 2 source: {construct}; make it run on Python 3 first", line, column)
+        return Python2Error(f"Python 3 cannot read the code ({construct}). Rewrite the code for Python 3", line, column)
     return SourceError(f"syntax error: {reason}", line, column)

@@ -30,6 +30,15 @@ def found(tmp_path_factory):
     return [dict(np.load(folder / f"{rank}.npz")) for rank in RANKS]
 
 
+def test_ranks_that_work_alone_are_told_what_makes_them_one_training(tmp_path):
+    (tmp_path / "train.py").write_text("import mindspore\n")
+    command = [sys.executable, "-m", "tf2npu", "run", "--frontend", "mindspore", "--devices", "2", "train.py"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0 and "parallel_mode=ParallelMode.DATA_PARALLEL" in ended.stderr, ended.stderr
+    assert "tf2npu convert" not in ended.stderr
+
+
 def momentum(n_steps, rate=0.1):
     """The matrix after steps of momentum over whole batches, by numpy."""
     inputs, labels = columns()

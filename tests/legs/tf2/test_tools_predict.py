@@ -64,6 +64,13 @@ def test_a_script_that_was_not_converted_is_converted_for_the_run(tmp_path):
     assert {task["source"] for task in found["tasks"]} <= {f"{path.name}:{n}" for n in range(1, 40)}
 
 
+def test_the_run_log_of_a_converted_script_has_lines_of_the_users_file(tmp_path):
+    path = script(tmp_path, LOOP, opens=False)
+    done = tf2npu("predict", path)
+    (line,) = [line for line in done.stderr.splitlines() if "functions: " in line]
+    assert f"({path}:{line_of(path, 'step(x, tf.ones')})" in line, line
+
+
 def test_a_step_that_is_eager_has_no_prediction(tmp_path):
     path = script(tmp_path, LOOP.replace("@tf.function\n", ""))
     done = tf2npu("predict", path)

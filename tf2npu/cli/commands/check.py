@@ -20,6 +20,7 @@ from tf2npu.cli.script_arguments import ScriptCommand
     examples=(
         "tf2npu check train.py",
         "tf2npu check --mode allow_mix_precision --steps 5 train.py --epochs 1",
+        "tf2npu check --frontend mindspore train.py",
     ),
 )
 @frontend_option

@@ -15,9 +15,9 @@ RUN_CONFIG_PARAMETERS = (
 )  # fmt: skip
 # Parameters of RunConfig that NPURunConfig does not have, and why nothing is lost without them.
 REMOVED = {
-    "train_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "eval_distribute": "distribution over NPUs is asked for with --distributed tf",
-    "experimental_distribute": "distribution over NPUs is asked for with --distributed tf",
+    "train_distribute": "to train on several NPUs, convert with --distributed tf",
+    "eval_distribute": "to train on several NPUs, convert with --distributed tf",
+    "experimental_distribute": "to train on several NPUs, convert with --distributed tf",
     "device_fn": "the NPU places the graph itself",
     "protocol": "servers of a cluster are not used",
     "experimental_max_worker_delay_secs": "there are no workers that start one after another",

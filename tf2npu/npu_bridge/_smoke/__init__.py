@@ -31,7 +31,7 @@ def install() -> None:
 
 
 def prepared(graph: Any, feeds: Sequence[Any]) -> Sequence[Any]:
-    """What is fed to a run of a tf.Graph, of which all files that it reads are there."""
+    """The values that are fed to a run of a tf.Graph, of which all files that it reads are there from now on."""
     return _run[0].prepared(graph, feeds) if _run else feeds
 
 

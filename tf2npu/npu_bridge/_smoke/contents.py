@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
+import gzip
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from npu_bridge._smoke.examples import Feature, record
 from npu_bridge._smoke.images import encoded_image, image
+from npu_bridge._smoke.line_forms import LineForm
 from tensorflow.python.lib.io import tf_record
 
 N_RECORDS = 512
 """Examples of a made-up file: some batches of a usual size, and little enough to be made at once."""
 N_IMAGES_OF_RECORDS = 160
 """The same where each holds an image, which takes a while to encode."""
+N_IDX = 10_000
+"""Examples of a file of MNIST's form: the tutorials keep 5,000 of them for validation."""
 N_LINES = 2_000
 """Lines of a made-up text."""
 _IMAGE_SIDE = 256
@@ -82,6 +85,14 @@ def text(path: str, facts: Contents) -> str:
     return told
 
 
+def lines(path: str, form: LineForm) -> str:
+    """Lines of a form: columns of numbers or words where the script parts or counts them, else sentences."""
+    if form.delimiter == " " and not (form.has_numbers or form.has_pairs or form.names):
+        return text(path, Contents())
+    _write(path, "\n".join(form.lines(N_LINES, _WORDS)) + "\n")
+    return f"{N_LINES} lines of {form.n_columns} columns"
+
+
 def _cell(kind: str, draw: np.random.Generator) -> str:
     if kind.startswith("float"):
         return f"{draw.random():.4f}"
@@ -113,10 +124,16 @@ def picture(path: str, facts: Contents) -> str:
     return f"an image of {_IMAGE_SIDE} x {_IMAGE_SIDE}"
 
 
-def json_text(path: str, facts: Contents) -> str:
-    """An empty object: only the script knows what belongs into it."""
-    _write(path, json.dumps({}))
-    return "an empty object"
+def idx(path: str, facts: Contents) -> str:
+    """A file of MNIST's form, images of 28 x 28 or labels of ten classes.  Source: the description of the MNIST files."""
+    draw = np.random.default_rng(0)
+    if "label" in os.path.basename(path):
+        data = np.array([2049, N_IDX], ">u4").tobytes() + draw.integers(0, 10, N_IDX).astype(np.uint8).tobytes()
+    else:
+        data = np.array([2051, N_IDX, 28, 28], ">u4").tobytes() + draw.integers(0, 256, N_IDX * 784).astype(np.uint8).tobytes()
+    with gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb") as stream:
+        stream.write(data)
+    return f"{N_IDX} examples"
 
 
 def sound(path: str, facts: Contents) -> str:
@@ -146,14 +163,15 @@ def _write(path: str, content: str) -> None:
 
 Make = Callable[[str, Contents], str]
 MAKERS: dict[str, Make] = {
-    "records": records, "text": text, "words": words, "fixed": fixed, "image": picture, "json": json_text, "sound": sound,
+    "records": records, "text": text, "words": words, "fixed": fixed, "image": picture, "idx": idx, "sound": sound,
     "array": array,
 }  # fmt: skip
 """make(path, facts) writes a file and says what is in it; by the form in which it is read."""
 _BY_SUFFIX = (
     (re.compile(r"(?i)\.(jpe?g|png|bmp|gif)$"), "image"),
     (re.compile(r"(?i)\.wav$"), "sound"),
-    (re.compile(r"(?i)\.json$"), "json"),
+    (re.compile(r"(?i)idx[13].ubyte(\.gz)?$"), "idx"),
+    (re.compile(r"(?i)\.(json|ya?ml|pkl|pickle|npz|mat|h5|hdf5)$"), ""),
     (re.compile(r"(?i)\.npy$"), "array"),
     (re.compile(r"(?i)tf_?records?(\W|$|-)"), "records"),
     (re.compile(r"(?i)vocab"), "words"),
@@ -162,13 +180,8 @@ _BY_SUFFIX = (
 
 
 def form_of(path: str, forms: Sequence[str]) -> str:
-    """The form of a file.  forms: those that its reader may take, the likeliest first; "" where nothing tells."""
-    by_name = next((form for pattern, form in _BY_SUFFIX if pattern.search(path)), "")
-    if by_name and (by_name in forms or not forms):
+    """The form of a file.  forms: those that its reader may take, the likeliest first; "" where only the script knows it."""
+    by_name = next((form for pattern, form in _BY_SUFFIX if pattern.search(path)), None)
+    if by_name is not None and (by_name in forms or not forms or not by_name):
         return by_name
     return forms[0] if forms else ""
-
-
-def facts_as_text(facts: Contents) -> dict[str, Any]:
-    """The facts as JSON has them."""
-    return {"features": len(facts.features), "columns": len(facts.columns)}

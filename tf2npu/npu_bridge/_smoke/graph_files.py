@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ _NO_READERS = (
     "Image",
 )
 """Beginnings of operations whose texts are no files that are read."""
+_SUFFIX = re.compile(r"\.[A-Za-z]\w{0,11}(?:[-.][\w-]+)?$")
+"""The end of a file's name."""
 
 
 class GraphFiles:
@@ -67,7 +70,7 @@ class GraphFiles:
         self._known[id(graph)] = graph.version
 
     def fed(self, graph: Any, value: Any) -> Any:
-        """What is fed, with the places of the files that it names."""
+        """A value that is fed, with the places of the files that it names."""
         array = np.asarray(value)
         forms = self._forms.get(id(graph), [])
         if array.dtype.kind not in "OSU" or not forms:
@@ -100,10 +103,15 @@ class GraphFiles:
         own = [_FORMS[op] for op in readers if op in _FORMS]
         likely = [*own, *(form for form in forms if form not in own)] if own else forms
         texts = [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one) for one in given]
+        if not own and "MatchingFiles" not in readers:
+            texts = [one if _names_a_file(one, nodes) else "" for one in texts]
+            if not any(texts):
+                return
         is_pattern = "MatchingFiles" in readers
         moved = [self._pattern(one, likely) if is_pattern else self._place(one, likely) for one in texts]
         if any(moved):
-            new = np.array([(m or t).encode() for m, t in zip(moved, texts, strict=True)], dtype=object).reshape(array.shape)
+            new = np.array([g if m is None else m.encode() for g, m in zip(given, moved, strict=True)], dtype=object)
+            new = new.reshape(array.shape)
             _set_constant(graph, node.name, new)
 
     def _pattern(self, pattern: str, forms: list[str]) -> str | None:
@@ -123,6 +131,12 @@ class GraphFiles:
         else:
             place = self._files.make(text, _whole(forms))
         return place if place is not None and place != text else None
+
+
+def _names_a_file(text: str, nodes: Nodes) -> bool:
+    """Whether a text that no reader takes directly is more likely a file than a name in the graph, as savers have them."""
+    name = text.rpartition("/")[2]
+    return text not in nodes.by_name and (text.startswith("/") or "record" in name or bool(_SUFFIX.search(name)))
 
 
 def _whole(forms: Sequence[str]) -> list[str]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
-from npu_bridge._smoke.contents import MAKERS, Contents, form_of
+from npu_bridge._smoke.contents import MAKERS, Contents, form_of, lines
+from npu_bridge._smoke.line_forms import SENTENCES, LineForm
 from npu_bridge._smoke.places import Places, looks_like_path
 
 MOST_MADE = 200
@@ -20,10 +21,14 @@ _IN_FOLDER = 16
 
 @dataclass(frozen=True)
 class Missing:
-    """A file that the script asked for and that is not there.  how: it asked: "open", "exists", "list", "glob", or a library."""
+    """A file that the script asked for and that is not there.
+
+    how: it asked: "open", "read" for text, "exists", "list", "glob", or the form that a library reads.  lines: their form.
+    """
 
     path: str
     how: str
+    lines: LineForm = SENTENCES
 
 
 class MadeFiles:
@@ -40,10 +45,10 @@ class MadeFiles:
         self._folders: set[str] = set()
         self._lock = RLock()
 
-    def ask(self, path: str, how: str) -> None:
+    def ask(self, path: str, how: str, lines: LineForm = SENTENCES) -> None:
         """Note what the script asked for in vain."""
         self.missing.pop(path, None)
-        self.missing[path] = Missing(path, how)
+        self.missing[path] = Missing(path, how, lines)
 
     def make(self, path: str, forms: Sequence[str]) -> str | None:
         """Make a file that is missing.  forms: that its reader may take.  Returns: where it is; None where it cannot be made."""
@@ -53,8 +58,12 @@ class MadeFiles:
                 self.ask(path, "open")
                 return None
             place = self.places.written(path)
-            Path(place).parent.mkdir(parents=True, exist_ok=True)
-            told = MAKERS[form](place, self.facts)
+            try:
+                Path(place).parent.mkdir(parents=True, exist_ok=True)
+                told = MAKERS[form](place, self.facts)
+            except OSError:  # a file stands where its folder would be
+                self.ask(path, "open")
+                return None
             self.made[self.places.shown(place)] = told
             if form in ("records", "text"):
                 self._of_records[place] = form
@@ -88,9 +97,24 @@ class MadeFiles:
             self._make_folder(path)
             self.fill(self.places.read(path))
             return self.places.read(path)
-        place = self.make(path, [asked.how] if asked.how in MAKERS else [])
+        if asked.how == "read" and form_of(path, ["lines"]) in ("lines", "text", "words"):
+            place = self._make_lines(path, asked.lines)
+        else:
+            place = self.make(path, [asked.how] if asked.how in MAKERS else [])
         if place is not None:
             self.missing.pop(path, None)
+        return place
+
+    def make_if_read(self, path: str) -> str | None:
+        """The same of a path about which a reader of lines asks before it opens it; None for questions of the script's own."""
+        asked = self.missing.get(path)
+        return self.make_at_once(path) if asked is not None and asked.how == "read" else None
+
+    def _make_lines(self, path: str, form: LineForm) -> str:
+        """Make a text of lines that have a form."""
+        place = self.places.written(path)
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        self.made[self.places.shown(place)] = lines(place, form)
         return place
 
     def make_asked(self, asked: Missing) -> None:

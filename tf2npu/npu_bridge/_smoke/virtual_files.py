@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import glob
 import io
+import linecache
 import os
 import shutil
 import sys
@@ -17,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from npu_bridge._smoke.line_forms import form_of_lines, reader_of_lines
 from npu_bridge._smoke.made_files import MadeFiles
 from npu_bridge._smoke.places import looks_like_path
 from tensorflow.python.client import _pywrap_events_writer
@@ -26,7 +28,7 @@ from tensorflow.python.training import saver
 
 _WRITES = frozenset("wax+")
 _LIBRARY_FORMS = {"numpy": "array", "PIL": "image", "imageio": "image", "cv2": "image", "skimage": "image", "soundfile": "sound",
-                  "wave": "sound", "librosa": "sound", "json": "json"}  # fmt: skip
+                  "wave": "sound", "librosa": "sound"}  # fmt: skip
 """Forms of files by the library that opens them."""
 _READERS = frozenset((
     *_LIBRARY_FORMS, "npu_bridge", "os", "posixpath", "genericpath", "pathlib", "glob", "io", "codecs", "gzip", "csv", "zipfile",
@@ -81,17 +83,21 @@ def _note(path: Any, how: str) -> bool:
     """
     if not _is_path(path):
         return False
-    text, library = _text(path), ""
+    text, library, frames = _text(path), "", list[FrameType]()
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not frame.f_code.co_filename.startswith(_files[0].places.root + os.sep):
         name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
         if name not in _READERS:
             return False
         library = library or _LIBRARY_FORMS.get(name, "")
+        frames.append(frame)
         frame = frame.f_back
     if frame is None or (how != "glob" and not _files[0].places.is_missing(text)):
         return False
-    _files[0].ask(text, library or how)
+    source = "".join(linecache.getlines(frame.f_code.co_filename))
+    if how == "read" or (how == "exists" and reader_of_lines(frames) is not None):
+        library = "read"
+    _files[0].ask(text, library or how, form_of_lines(text, frames, source))
     return True
 
 
@@ -117,12 +123,18 @@ def _install_open() -> None:
         try:
             return real_open(_read(file), mode, *arguments, **named)
         except (FileNotFoundError, NotADirectoryError):
-            made = _files[0].make_at_once(_text(file)) if _note(file, "open") else None
+            how = "open" if "b" in str(mode) else "read"
+            made = _files[0].make_at_once(_text(file)) if _note(file, how) else None
             if made is None:
                 raise
         return real_open(made, mode, *arguments, **named)
 
-    builtins.open = io.open = opened  # type: ignore[assignment]
+    for module in (builtins, io):
+        _put(module, "open", opened)
+
+
+def _put(module: Any, name: str, function: Callable[..., Any]) -> None:
+    setattr(module, name, function)
 
 
 def _install_questions() -> None:
@@ -135,8 +147,10 @@ def _install_questions() -> None:
         try:
             return real_stat(_read(path), *arguments, **named)
         except OSError:
-            _note(path, "exists")
-            raise
+            made = _files[0].make_if_read(_text(path)) if _note(path, "exists") else None
+            if made is None:
+                raise
+        return real_stat(made, *arguments, **named)
 
     def listing(real: Callable[..., Any]) -> Callable[..., Any]:
         def listed(path: Any = ".", *arguments: Any, **named: Any) -> Any:

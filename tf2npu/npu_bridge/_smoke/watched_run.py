@@ -50,7 +50,7 @@ class WatchedRun:
         atexit.register(self.write)
 
     def prepared(self, graph: Any, feeds: Sequence[Any]) -> Sequence[Any]:
-        """What is fed to a run, of which all files that it reads are there."""
+        """The values that are fed to a run, of which all files that it reads are there from now on."""
         self._graph_files.prepare(graph)
         return [self._graph_files.fed(graph, value) if _is_text(value) else value for value in feeds]
 

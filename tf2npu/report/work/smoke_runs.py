@@ -27,8 +27,8 @@ def seen_to_train(runs: Sequence[Mapping[str, Any]]) -> str:
     if len(found) == 1:
         return seen(found[0]) if shown else not_seen(found[0])
     if not shown:
-        return f"None of {counted(len(found), 'script')} was seen to train." if found else ""
-    return f"{len(shown)} of {counted(len(found), 'script')} were seen to train. {seen(shown[0])}"
+        return f"Scripts that were seen to train: none of {len(found)}." if found else ""
+    return f"Scripts that were seen to train: {len(shown)} of {len(found)}. {seen(shown[0])}"
 
 
 def seen(run: Mapping[str, Any]) -> str:
@@ -44,22 +44,38 @@ def seen(run: Mapping[str, Any]) -> str:
 
 def not_seen(run: Mapping[str, Any]) -> str:
     """The sentence on a script that was not seen to train, and why."""
-    needs = run["smoke"].get("needs", ())
-    said = f"Not seen to train: {run['script']} {reason(run['smoke'], run['exit_code'], bool(run.get('changed_files')))}."
-    return f"{said} It needs {needs[0]}." if needs else said
+    script, why = run["script"], reason(run["smoke"], run["exit_code"], bool(run.get("changed_files")))
+    if needs := run["smoke"].get("needs"):
+        return f"Not seen to train: {script} {why}, and needs {needs[0]}."
+    return f"Not seen to train: {script} {why}."
+
+
+def missing_module(name: str) -> str:
+    """The need of a script that imports a module which is not there."""
+    return f"the module {name}, which is not installed here"
+
+
+def missing_argument(name: str) -> str:
+    """The need of a script that requires an argument."""
+    return f"the argument {name}"
+
+
+def missing_file(path: str) -> str:
+    """The need of a script that opens a file whose form only the script knows."""
+    return f"the file {path}, which could not be made up"
 
 
 def reason(smoke: Mapping[str, Any], code: int, has_changed: bool = False) -> str:
     """The reason that a smoke run is no proof, as the end of a sentence."""
-    made = f"{smoke['steps']} of {counted(smoke['wanted'], 'step')}"
+    steps, wanted = smoke["steps"], smoke["wanted"]
     if has_changed:
         return "has changed since its smoke run"
     if smoke.get("is_cut"):
-        return f"had made {made} when its time of {smoke['seconds']} s was over"
+        return f"had made {steps} of {wanted} steps when its time of {smoke['seconds']} s was over"
     if smoke.get("failure"):
         return f"passed over an error before all steps were made: {smoke['failure']}"
     if code:
-        return f"ended with exit code {code} after {made}"
+        return f"ended with exit code {code} after {steps} of {wanted} steps"
     if smoke.get("on_host"):
         return "trained on the host only"
     if smoke.get("without_change"):

@@ -10,6 +10,7 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.asked_distribution import to_convert
+from tf2npu.rules.facts.untaken_branches import value_of
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.scopes import Binding, Scope
 from tf2npu.scanner.sites import Call, Site
@@ -101,12 +102,34 @@ def device(call: Call) -> None:
         "The device is now '/cpu:0', as an NPU host has no GPU or TPU. The graph runs on the NPU all the same. Nothing is left "
         "to do."
     )
-    if is_computed and _may_be_several(call, value):
+    if is_computed and (number := _number_by_default(call, value)):
+        call.info(
+            f"There is one tower, as {number} is 1 by default. More are not for one NPU, which one process drives: convert for "
+            "several devices instead."
+        )
+    elif is_computed and _may_be_several(call, value):
         call.manual(
             "The device was computed, as for several towers of one model: one process drives one NPU. "
             f"Build the model once{to_convert(call, ' and use --distributed tf or horovod for several devices')}."
         )
     return None
+
+
+def _number_by_default(call: Call, value: cst.BaseExpression) -> str:
+    """The option that a loop around the block turns by, where it is at most 1 by default; "" for another loop."""
+    named = {node.value for node, _ in call.script.walked.references if isinstance(node, cst.Name) and _holds(call, value, node)}
+    for loop in call.script.walked.ancestors(call.node):
+        if isinstance(loop, cst.For) and isinstance(loop.target, cst.Name) and loop.target.value in named:
+            count: Any = loop.iter.args[0].value if isinstance(loop.iter, cst.Call) and len(loop.iter.args) == 1 else None
+            is_range = isinstance(loop.iter, cst.Call) and call.source(loop.iter.func) in ("range", "xrange")
+            number = value_of(call.script, count, call.scope) if is_range and count is not None else None
+            return call.source(count) if isinstance(number, int) and number <= 1 and not isinstance(count, cst.Integer) else ""
+    return ""
+
+
+def _holds(call: Call, outer: cst.CSTNode, inner: cst.CSTNode) -> bool:
+    start, end = call.script.tree.span(outer)
+    return start <= call.script.tree.span(inner)[0] < end
 
 
 def _may_be_several(call: Call, value: cst.BaseExpression) -> bool:

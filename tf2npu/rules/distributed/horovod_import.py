@@ -14,7 +14,7 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.replaced_statement import write_instead
-from tf2npu.rules.facts.script_kinds import is_eager
+from tf2npu.rules.facts.script_kinds import is_eager, is_test_path
 from tf2npu.scanner.import_names import bound_name
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.scopes import Scope
@@ -82,9 +82,17 @@ def horovod_import(site: Site) -> None:
             "Horovod found, which --distributed tf does not convert: take it out, or convert with --distributed horovod. With "
             "both, gradients would be averaged twice."
         )
+    elif mode != "horovod" and (told := _told_at(site)):
+        site.info(f"Horovod is used here, too: what to do is said at {told}.")
     elif mode != "horovod":
         message = "Horovod found: convert with --distributed horovod to train on several NPUs. The code stays as it is."
         site.manual(message, _names_of_the_npu(site, {local for _, local in aliases}))
+
+
+def _told_at(site: Site) -> str:
+    """The script of the project at which Horovod is told, where that is not this one; "" where it is."""
+    scripts = [path for path in sorted(horovod_in(site.script.project).starting) if not is_test_path(path)]
+    return scripts[0] if scripts and scripts[0] != site.script.path else ""
 
 
 def _names_of_the_npu(site: Site, names: set[str]) -> str:

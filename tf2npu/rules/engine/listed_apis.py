@@ -27,7 +27,10 @@ from tf2npu.scanner.text.edits import Fix
 _ID = "NPU970"
 _MOST_LINES = 5
 """The most lines that one finding names: more are not read."""
-_DEPRECATED = "{}: deprecated in the published list, which promises nothing for the NPU; use the official API where there is one."
+_DEPRECATED = (
+    "{}: deprecated in the vendor's list of APIs, which promises nothing on an NPU. The code may stay; an official API of "
+    "TensorFlow, where there is one, is safer."
+)
 _TRAINED = "networks of the vendor's model zoo train with it"
 """Reason of a decision on an API that the published list both supports and forbids, and that is seen to work on an Ascend 910.
 
@@ -111,7 +114,7 @@ def _what_to_say(api: Api, is_matched: bool, told: set[str]) -> tuple[Level, str
     if _is_deprecated(api):
         return Level.INFO, _DEPRECATED
     if not api.rule and _TRAINED in api.note:
-        return Level.INFO, f"{{}}: {api.note}. It runs as it is."
+        return Level.INFO, f"{{}}: {api.note}. The code runs as it is; nothing is left to do."
     if api.rule and (is_matched or api.rule in told):
         return None
     return Level.MANUAL, f"{{}}: {api.note}." if api.source == "decision" or not api.rule else _of_rule(api)

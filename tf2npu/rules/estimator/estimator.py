@@ -86,10 +86,12 @@ def estimator(call: Call) -> None:
             call.add_keyword(f"config={made}")
         else:
             call.replace(config.value, made)
-        call.info(_summary_default() + " " + _checkpoint_default())
+        call.info(
+            "NPURunConfig writes no summaries and saves a checkpoint every 100 steps. For the defaults of RunConfig add "
+            "save_summary_steps=100 and save_checkpoints_secs=600."
+        )
     return call.fixed(
-        "Estimator became NPUEstimator, which trains on the NPU and needs an NPURunConfig: its config is one. Nothing is left "
-        "to do."
+        "Estimator became NPUEstimator, which trains on the NPU with an NPURunConfig as its config. Nothing is left to do."
     )
 
 
@@ -123,11 +125,14 @@ def _name_fifth(call: Call) -> None:
 
 
 def _summary_default() -> str:
-    return "NPURunConfig writes no summaries by default; save_summary_steps=100 keeps those of RunConfig."
+    return "NPURunConfig writes no summaries unless told to. To write summaries as RunConfig does, add save_summary_steps=100."
 
 
 def _checkpoint_default() -> str:
-    return "It saves a checkpoint every 100 steps; save_checkpoints_secs=600 keeps RunConfig's default."
+    return (
+        "NPURunConfig saves a checkpoint every 100 steps. To save every 10 minutes as RunConfig does, add "
+        "save_checkpoints_secs=600."
+    )
 
 
 @rule(
@@ -153,7 +158,8 @@ def _checkpoint_default() -> str:
 )
 def run_config(call: Call) -> None:
     """Turns a RunConfig that reaches an Estimator into an NPURunConfig."""
-    if id(call.node) in estimator_plan(call.script).configs:
+    is_for_npu = id(call.node) in estimator_plan(call.script).configs
+    if is_for_npu:
         call.replace_callee(call.need("NPURunConfig"))
         removed = [arg for arg in call.args if parameter(call.node, arg) in REMOVED]
         for arg in call.args:
@@ -169,8 +175,16 @@ def run_config(call: Call) -> None:
                 "checkpoints included."
             )
     _remove(call, removed)
-    if call.fix.changes:
-        call.fixed("The config fits the NPU: an NPURunConfig, or a RunConfig without what the NPU does not have.")
+    if not call.fix.changes:
+        return
+    if not is_for_npu:
+        call.fixed("The RunConfig stays, without the arguments that have no meaning on an NPU.")
+    elif removed:
+        call.fixed(
+            "RunConfig became NPURunConfig, the config that NPUEstimator needs. Arguments that it does not take were removed."
+        )
+    else:
+        call.fixed("RunConfig became NPURunConfig, the config that NPUEstimator needs. Nothing is left to do.")
 
 
 @part_of(
@@ -201,10 +215,11 @@ def _remove(call: Call, removed: list[cst.Arg]) -> None:
     for arg in removed:
         name = parameter(call.node, arg)
         removal = f"{name}={call.source(arg.value)} was removed: {_reason(call, name)}."
-        if call.resolve(arg.value) == "None":
-            call.info(removal)
+        is_read = f".{name}" in call.script.text.replace(f".{name}=", "")
+        if call.resolve(arg.value) == "None" or not is_read:
+            call.info(removal)  # as the porting guide has it
         else:
-            call.manual(f"{removal} Check that nothing else relies on it.")
+            call.manual(f"{removal} Check that no other line reads the argument.")
 
 
 def _reason(call: Call, name: str) -> str:

@@ -70,11 +70,14 @@ def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str
 def _report(site: Site, name: str, since: str, replacement: str) -> None:
     if name in BROUGHT_BACK:
         site.info(
-            f"{name} is gone since {since}: write {replacement}. It runs as it is with npu_bridge, which has it back, and on a "
-            "host with the libraries of TF 1.15's time."
+            f"{name} is gone since {since}. The line runs as it is: simulated runs bring the name back, and libraries of "
+            f"TensorFlow 1.15's time have it. For newer libraries write {replacement}."
         )
     else:
-        site.manual(f"{name} is gone since {since}: write {replacement}.", _code(site, name, replacement))
+        site.manual(
+            f"{name} is gone since {since}, so that the line fails there and later. Write {replacement} in its place.",
+            _code(site, name, replacement),
+        )
 
 
 def _code(site: Site, name: str, replacement: str) -> str:

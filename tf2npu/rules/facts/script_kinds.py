@@ -30,6 +30,13 @@ def called_names(script: Script) -> set[str]:
     return {script.name_of(node.func, scope) or "" for node, scope in script.walked.calls}
 
 
+def is_test_path(path: str) -> bool:
+    """Whether a file is one of tests by its name or folder."""
+    pure = PurePosixPath(path)
+    is_named = pure.stem.endswith("_test") or pure.stem.startswith("test_")
+    return is_named or not {"test", "tests"}.isdisjoint(pure.parts[:-1])
+
+
 def is_test_script(script: Script) -> bool:
     """Whether a file holds tests: each makes and resets its own sessions, and the runner ends the process."""
     stem = PurePosixPath(script.path).stem

@@ -31,8 +31,8 @@ _INSTEAD = {
     "cudnn_rnn.CudnnCompatibleLSTMCell": _CELL.format("LSTMCell(n, forget_bias=0)"),  # an LSTMBlockCell
     "rnn.GRUBlockCell": _CELL.format("GRUCell"), "rnn.GRUBlockCellV2": _CELL.format("GRUCell"),
     "tensorrt.create_inference_graph": _WITH_GPU, "tensorrt.TrtGraphConverter": _WITH_GPU,
-    "compiler.xla.compile": "the function itself: the NPU compiles the graph already",
-    "compiler.xla.estimator_model_fn": "the model function itself: the NPU compiles the graph already",
+    "compiler.xla.compile": "the function itself (the NPU compiles the graph already)",
+    "compiler.xla.estimator_model_fn": "the model function itself (the NPU compiles the graph already)",
 }  # fmt: skip
 
 

@@ -11,8 +11,7 @@ from tf2npu.rules.facts.written_code import called, can_be_repeated, given
 from tf2npu.scanner.sites import Call
 
 _INSTEAD = {
-    "boolean_mask": "tf.where(mask, x, tf.zeros_like(x)) with a mask of as many dimensions as x, and divide by the number of "
-    "what it keeps where a mean is taken",
+    "boolean_mask": "tf.where(mask, x, tf.zeros_like(x)) (with a mask of x's rank; divide means by the number that is kept)",
     "where": "tf.where(condition, x, tf.zeros_like(x)), which keeps the shape of x",
     "unique": "tf.data.experimental.unique() in the pipeline, or pad to a fixed length",
     "unique_with_counts": "tf.math.unsorted_segment_sum over a fixed number of segments",
@@ -86,13 +85,12 @@ def data_dependent_shape(call: Call) -> None:
         return
     if name in _SEEN:
         call.info(
-            f"The shape of the result depends on the data, which costs time in each step. Networks of the vendor's model zoo "
-            f"train with this op on the NPU ({_SEEN[name]}). For speed write {_INSTEAD[name]}; or move it into the input "
-            "pipeline.",
+            f"The result's shape depends on the data. An NPU trains with such ops (as the vendor's {_SEEN[name]} do), but "
+            f"slowly. For speed write {_INSTEAD[name]}, or move the op into tf.data.",
             _code(call, name),
         )
     elif looks_like_input(call.script):
-        call.info(f"If this is no part of the input pipeline: {message}")
+        call.info(f"If the op is outside of a tf.data pipeline: {message}")
     else:
         call.manual(message, _code(call, name))
 

@@ -39,7 +39,7 @@ def _advice(kind: str) -> str:
 def _say(site: Site, message: str, write: str = "") -> None:
     """A file that prepares data runs on the host more often than not."""
     if looks_like_input(site.script):
-        site.info(f"If this is no part of the input pipeline: {message}")
+        site.info(f"If the op is outside of a tf.data pipeline: {message}")
     else:
         site.manual(message, write)
 
@@ -80,7 +80,10 @@ def double_type(site: Site) -> None:
         is_real = kind in _WITH_FLOAT32 and written.endswith(f".{kind}")
         if is_real and _is_of_rate(site):
             site.replace(site.node.attr, "float32")
-            return site.fixed("A learning rate in float32: the optimizer casts it to the type of the variables anyhow.")
+            return site.fixed(
+                "The learning rate is float32 now, as the NPU has no float64; the optimizer casts the rate to the variables' "
+                "type anyhow. Nothing is left to do."
+            )
         return _say(site, _advice(kind), f"{written.removesuffix(kind)}float32" if is_real else "")
 
 

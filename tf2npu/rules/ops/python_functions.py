@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.written_code import mixed_computing
@@ -22,15 +23,32 @@ from tf2npu.scanner.sites import Call
     examples=(
         Example.same("y = tf.py_func(f, [x], tf.float32)", level="manual",
             write="y = tf.math.log1p(x)  # TensorFlow's ops in the place of f"),
+        Example(
+            "y = tf.py_func(f, [x], tf.float32)\ns = tf.Session()",
+            "y = tf.py_func(f, [x], tf.float32)\nnpu_config = tf.ConfigProto()\n"
+            "npu_optimizer = npu_config.graph_options.rewrite_options.custom_optimizers.add()\n"
+            'npu_optimizer.name = "NpuOptimizer"\nnpu_optimizer.parameter_map["mix_compile_mode"].b = True\n'
+            "npu_config.graph_options.rewrite_options.remapping = RewriterConfig.OFF\n"
+            "npu_config.graph_options.rewrite_options.memory_optimization = RewriterConfig.OFF\n"
+            "s = tf.Session(config=npu_config)",
+            note="the session that runs it gets the option",
+        ),
         Example.same("y = py_func(f)", note="not TensorFlow's"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda x: tf.py_func(f, [x], tf.float32))", note="the pipeline's own"),
     ),
 )  # fmt: skip
 def python_function(call: Call) -> None:
     """Reports Python functions that are called from the graph, outside of input pipelines."""
-    if not in_pipeline(call):
+    if in_pipeline(call):
+        return
+    if call.script.path in tensorflow_in(call.script.project).calling_python:
+        call.info(
+            "Python runs on the host, where mix_compile_mode leaves it: each step waits for it. The option is set where the "
+            "session is made, or told there."
+        )
+    else:
         call.manual(
-            "In a tf.data pipeline this stays. Elsewhere it runs on the simulated device, which leaves it to the host, and on an "
-            "NPU with mix_compile_mode=True only: set that in the session's options, or write it with TensorFlow's ops.",
+            "Outside of a tf.data pipeline, the simulated device runs the call, but an NPU only with mix_compile_mode=True in "
+            "the session's options. Set that option, or write TensorFlow's ops instead.",
             mixed_computing(call),
         )

@@ -31,10 +31,6 @@ _GRADIENTS = (
     *_LOSS_ARGUMENT, "tensorflow.contrib.layers.optimize_loss",
     *(f"{name}().{method}" for method in ("compute_gradients", "minimize") for name in _OPTIMIZERS),
 )  # fmt: skip
-_ADVICE = (
-    "Scaling the loss by hand misses float16 overflows on the NPU. Remove the scaling and the division of gradients, and use "
-    "NPULossScaleOptimizer(optimizer, FixedLossScaleManager(loss_scale=512)); 512 is the guide's value for ResNet-50."
-)
 _ADAM = "tf.train.AdamOptimizer(0.1)"
 
 
@@ -70,8 +66,13 @@ def scaled_loss(call: Call) -> None:
         return
     _reported(call.script).append(call.node)
     divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_by_loss_scale(d)]
-    again = f" The gradients are divided again in line {', '.join(map(str, dict.fromkeys(divided)))}." if divided else ""
-    call.manual(_ADVICE + again, _wrapped(call))
+    where = f" (line {', '.join(map(str, dict.fromkeys(divided)))})" if divided else ""
+    call.manual(
+        "Scaling the loss by hand misses float16 overflows on the NPU. Remove the scaling and the division of "
+        f"gradients{where}, and "
+        "use NPULossScaleOptimizer(optimizer, FixedLossScaleManager(loss_scale=512)); 512 is the guide's value for ResNet-50.",
+        _wrapped(call),
+    )
 
 
 def _wrapped(call: Call) -> str:

@@ -41,11 +41,14 @@ def unknown_size(call: Call) -> None:
     if shape is None or call.resolve(shape) == "None":
         if _is_scalar(call):
             return
-        call.info("No shape is given: each new shape that is fed is compiled anew. Write the shape, and feed that shape only.")
+        call.info(
+            "The placeholder has no shape. An NPU compiles the graph again for each new shape, slowly. Write the shape, and "
+            "feed arrays of that shape only."
+        )
     elif _is_open(call, shape):
         call.info(
-            "Some sizes are open: each new size is compiled anew. Feed batches of one size, dropping or padding the last one, "
-            "or write the size."
+            "The shape has an open size (None). An NPU compiles the graph again for each new size, slowly. Feed batches of one "
+            "size: drop or pad the last one."
         )
 
 

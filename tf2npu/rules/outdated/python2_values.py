@@ -139,7 +139,12 @@ def _methods(script: Script) -> Iterator[_Found]:
             if not re.search(rf"\bdef {method}\b", script.text) and not is_framework(known) and not known.startswith(_OWN):
                 mend = (call, partial(_rename, call=call, new=method[4:])) if _is_gone_through(script, call, scope) else None
                 if mend is not None:
-                    yield call, f"dict.{method} is gone since Python 3.0: {_DICT_METHODS[method]} is written.", mend
+                    yield (
+                        call,
+                        f"Python 3 has no dict.{method}, so that {_DICT_METHODS[method]} was written in the place of the call. "
+                        "Nothing is left to do.",
+                        mend,
+                    )
                 else:
                     yield call, f"dict.{method} is gone since Python 3.0: write {_DICT_METHODS[method]}.", None
 
@@ -206,7 +211,7 @@ def _lazy_values(script: Script) -> Iterator[_Found]:
         name = script.name_of(made.func, inner) if isinstance(made, cst.Call) else None
         if name in kinds:
             kind = str(name).removeprefix("builtins.")
-            message = f"{kind} gives no list since Python 3.0: list({kind}(...)) is written."
+            message = f"In Python 3 {kind} gives no list any more, so that list({kind}(...)) was written. Nothing is left to do."
             yield node, message, (made, partial(_wrap_in_list, made=made))
 
 

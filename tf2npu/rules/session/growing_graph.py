@@ -9,6 +9,9 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.constant_values import integer_of
+from tf2npu.rules.facts.script_kinds import is_test_script
+from tf2npu.scanner.option_defaults import HOLDERS
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -28,6 +31,12 @@ _MAKES_NOTHING = re.compile(
     r"tensorflow\.(?:(?:\w+\.)*get_\w+|(?:\w+\.)*\w*_variables|app|flags|logging|gfile|io\.gfile|errors|compat|keras|estimator"
     r"|python_io|train\.latest_checkpoint|train\.load_\w+|as_dtype|contrib\.util)(?:\.|$)"
 )
+_VARIABLES = ("tensorflow.Variable()", "tensorflow.get_variable()")
+_GIVES_NUMBERS = ("builtins.float", "builtins.int", "builtins.max", "builtins.min", "builtins.len", "numpy.", "math.")
+_EPOCH = re.compile(r"epoch", re.IGNORECASE)
+_FEW = 10
+"""The most turns of a loop that are few: together they take the time of as many compilations, seconds to minutes."""
+_DEEPEST = 5
 _MOST_NAMES = 3
 """The most calls that one message names: more are not read."""
 
@@ -41,10 +50,10 @@ _MOST_NAMES = 3
     source="session.run of TensorFlow 1.15: a session extends its graph; the adapter compiles what it has not seen",
     examples=(
         Example.same(
-            "with tf.Session(config=npu_config_proto()) as s:\n    for i in range(9):\n        s.run(tf.assign(lr, 0.1 * i))",
+            "with tf.Session(config=npu_config_proto()) as s:\n    for i in range(90):\n        s.run(tf.assign(lr, 0.1 * i))",
             level="manual",
             write="p = tf.placeholder(tf.float32, [])\nset_lr = tf.assign(lr, p)\n"
-            "with tf.Session(config=npu_config_proto()) as s:\n    for i in range(9):\n        s.run(set_lr, {p: 0.1 * i})",
+            "with tf.Session(config=npu_config_proto()) as s:\n    for i in range(90):\n        s.run(set_lr, {p: 0.1 * i})",
         ),
         Example.same(
             "def f(sess):\n    for x in data:\n        m = tf.reduce_mean(x)\n        sess.run(m)",
@@ -54,6 +63,17 @@ _MOST_NAMES = 3
         Example.same(
             "m = tf.reduce_mean(y)\ndef f(sess):\n    for x in data:\n        sess.run(m, {p: x})",
             note="made before",
+        ),
+        Example(
+            "v = tf.Variable(0.0)\nwith tf.Session(config=npu_config_proto()) as s:\n    for i in range(90):\n"
+            "        s.run(v.assign(0.1 * i))",
+            "v = tf.Variable(0.0)\nwith tf.Session(config=npu_config_proto()) as s:\n    for i in range(90):\n"
+            "        v.load(0.1 * i, s)",
+        ),
+        Example.same(
+            "def f(sess):\n    for epoch in range(n):\n        sess.run(tf.assign(model.lr, rate(epoch)))",
+            note="one turn an epoch",
+            level="info",
         ),
         Example.same(
             "for k in range(5):\n    with tf.Graph().as_default(), tf.Session(config=npu_config_proto()) as s:\n"
@@ -82,7 +102,7 @@ def growing_graph(call: Call) -> None:
             level="info",
             write="def f(sess, data):\n    for k in data:\n        tf.get_variable(k).load(data[k], sess)",
         ),
-        Example.same("def f(pool):\n    for i in range(9):\n        pool.run(tf.reduce_sum)", note="no session"),
+        Example.same("def f(pool):\n    for i in range(99):\n        pool.run(tf.reduce_sum)", note="no session"),
         Example.same("def f(sess):\n    sess.run(lr.assign(0.1))", note="no loop here"),
     ),
 )
@@ -108,10 +128,88 @@ def _report(call: Call, fetches: Any) -> None:
         )
     elif makers:
         named = ", ".join(makers[:_MOST_NAMES]) + (", ..." if len(makers) > _MOST_NAMES else "")
+        if _loads_number(call, fetches):
+            return call.fixed(
+                "load feeds the variable's own initializer, so that the graph stays as it is; an op made in every turn is "
+                "compiled each time."
+            )
+        if seldom := _seldom(call, loops):
+            return call.info(f"Made anew {seldom}, for each of which the NPU compiles: {named}. Make it once before the loop.")
         call.manual(
             f"Made anew in every turn of the loop: {named}. The NPU compiles the graph again for each new op: make it once "
             "before the loop; a value that changes goes in through a placeholder."
         )
+
+
+def _seldom(call: Call, loops: list[cst.CSTNode]) -> str:
+    """The words for a loop that turns seldom: written out in a test or a list, or one turn an epoch; "" for another one."""
+    if is_test_script(call.script):
+        return "in the turns of a test"
+    if all(_is_short(call, loop) for loop in loops):
+        return "in each of the few turns of this loop"
+    loop = loops[0]
+    is_of_epochs = (
+        isinstance(loop, cst.For) and _EPOCH.search(call.source(loop.target) + " " + call.source(loop.iter)) is not None
+    )
+    return "once an epoch" if is_of_epochs else ""
+
+
+def _is_short(call: Call, loop: cst.CSTNode) -> bool:
+    """Whether a loop goes over a list that is written out, or over a number of turns that is."""
+    source: Any = loop.iter if isinstance(loop, cst.For) else None
+    if isinstance(source, (cst.List, cst.Tuple)):
+        return len(source.elements) <= _FEW
+    is_range = isinstance(source, cst.Call) and call.resolve(source.func) == "builtins.range" and len(source.args) == 1
+    return is_range and (integer_of(source.args[0].value, call.scope) or _FEW + 1) <= _FEW
+
+
+def _loads_number(call: Call, fetches: Any) -> bool:
+    """Write `v.load(number, sess)` in the place of `sess.run(v.assign(number))`, where v is a variable and no more is asked."""
+    func: Any = call.node.func
+    statement = call.script.walked.parents.get(id(call.node))
+    if call.name == "eval" or len(call.args) != 1 or not isinstance(statement, cst.Expr) or not isinstance(fetches, cst.Call):
+        return False
+    if len(fetches.args) != (2 if (made := call.resolve(fetches.func)) == "tensorflow.assign" else 1) or any(
+        arg.keyword is not None or arg.star for arg in fetches.args
+    ):
+        return False
+    is_method = isinstance(fetches.func, cst.Attribute) and fetches.func.attr.value == "assign" and made != "tensorflow.assign"
+    if made != "tensorflow.assign" and not is_method:
+        return False
+    variable: Any = fetches.func.value if is_method and isinstance(fetches.func, cst.Attribute) else fetches.args[0].value
+    if call.resolve(variable) not in _VARIABLES or not _is_number(call, fetches.args[-1].value):
+        return False
+    value = fetches.args[-1].value
+    call.replace_range(call.script.tree.span(call.node)[0], call.script.tree.span(value)[0], f"{call.source(variable)}.load(")
+    call.replace_range(call.script.tree.span(value)[1], call.script.tree.span(call.node)[1], f", {call.source(func.value)})")
+    return True
+
+
+def _is_number(call: Call, node: Any, depth: int = 0) -> bool:
+    """Whether an expression is a number of Python, as its literals, options and names tell."""
+    if isinstance(node, (cst.Integer, cst.Float)):
+        return True
+    if isinstance(node, cst.UnaryOperation):
+        return _is_number(call, node.expression, depth)
+    if isinstance(node, cst.BinaryOperation):
+        return _is_number(call, node.left, depth) and _is_number(call, node.right, depth)
+    if isinstance(node, cst.Attribute):
+        return call.source(node.value).rpartition(".")[2] in HOLDERS
+    if isinstance(node, cst.Call):
+        return (call.resolve(node.func) or "").startswith(_GIVES_NUMBERS)
+    bindings = call.scope.lookup(node.value) if isinstance(node, cst.Name) and depth < _DEEPEST else []
+    loops = [a for a in call.script.walked.ancestors(call.node) if isinstance(a, cst.For)]
+    counts = any(
+        isinstance(loop.target, cst.Name) and loop.target.value == getattr(node, "value", "") and _is_count(call, loop)
+        for loop in loops
+    )
+    values = [binding for binding in bindings if binding.kind == "value"]
+    is_told = len(values) == len(bindings) - counts and bool(bindings)
+    return is_told and all(_is_number(call, binding.node, depth + 1) for binding in values)
+
+
+def _is_count(call: Call, loop: cst.For) -> bool:
+    return isinstance(loop.iter, cst.Call) and call.resolve(loop.iter.func) == "builtins.range"
 
 
 def _assigns_each_once(call: Call, loop: cst.CSTNode) -> bool:

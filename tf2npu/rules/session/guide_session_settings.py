@@ -57,7 +57,7 @@ def guide_session_settings(call: Call) -> None:
         )
     else:
         call.info(
-            f"Optional: for more speed on an NPU write {code}; then npu_config_proto(config). Wrap the optimizer in "
+            f"Optional, for speed on an NPU: {code}; then pass config=npu_config_proto(config). Wrap the optimizer in "
             "NPULossScaleOptimizer against float16 overflow. Leave iterations_per_loop at 1: the script feeds or watches every "
             "step."
         )

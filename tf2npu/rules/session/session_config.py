@@ -6,9 +6,11 @@ import libcst as cst
 
 from tf2npu.config import Config, Target
 from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.sessions.session_config_2021 import guide_session
+from tf2npu.rules.facts.sessions.session_config_2021 import guide_session, has_entry, written_out
 from tf2npu.rules.facts.uncalled_references import passed_on
+from tf2npu.rules.facts.written_code import mixed_computing
 from tf2npu.scanner.sites import Call, Site
 
 _POSITION = {
@@ -35,6 +37,7 @@ _POSITION = {
     "tensorflow.contrib.predictor.from_contrib_estimator": 4,
 }
 _PARTIAL = "functools.partial"
+_MIXED = "mix_compile_mode"
 _KEYWORD = {name: "session_config" for name in _POSITION if name.startswith("tensorflow.contrib.slim.")}
 
 
@@ -82,7 +85,28 @@ def session_config(call: Call) -> None:
         return guide_session(call, keyword, _POSITION[call.name], tuple(_POSITION))
     if call.has_unknown_args:
         return _not_seen(call, keyword)
+    if call.script.path in tensorflow_in(call.script.project).mixed_sessions and _mixes(call, keyword, _POSITION[call.name]):
+        return None
     _put_on_npu(call, keyword, call.arg(keyword, _POSITION[call.name]) or call.spread_arg(keyword))
+
+
+def _mixes(call: Call, keyword: str, position: int | None) -> bool:
+    """Leave Python functions of the graph to the host, and whether that is all there is to do here."""
+    if has_entry(call, keyword, position):
+        return True
+    if written_out(call, keyword, position, tuple(_POSITION), (_MIXED,)):
+        call.fixed(
+            "The session gets a config that puts it on the NPU, with mix_compile_mode: the graph calls Python, which runs on the "
+            "host."
+        )
+        return True
+    if _MIXED not in call.script.text:
+        call.manual(
+            "The graph of this session calls Python, which an NPU leaves to the host with mix_compile_mode=True alone: set that "
+            "in the session's options.",
+            mixed_computing(call),
+        )
+    return False
 
 
 def _not_seen(call: Call, keyword: str) -> None:
@@ -109,8 +133,8 @@ def _put_on_npu(call: Call, keyword: str, config: cst.Arg | None) -> None:
     else:
         call.wrap_in_call(config.value, wrapper)
     return call.fixed(
-        "npu_config_proto(...) was put around the session's config: the session runs its graph on the NPU and keeps your "
-        "settings. Nothing is left to do."
+        "The session's config now comes from npu_config_proto(), which keeps your other settings: the session runs its graph "
+        "on the NPU. Nothing is left to do."
     )
 
 

@@ -130,7 +130,9 @@ class Notebook:
             span = Span(error.line, error.column, error.line, error.column + 1)
             reason = f"{error}{OR_PYTHON2}" if isinstance(error, Python2Error) else str(error)
             broken.append(
-                Finding("NPU900", Level.MANUAL, span, f"Cell {index} not converted: {reason}", doc=doc_of("NPU900"), cell=index)
+                Finding(
+                    "NPU900", Level.MANUAL, span, f"Cell {index} was not converted: {reason}", doc=doc_of("NPU900"), cell=index
+                )
             )
         if self.other_language:
             message = f"Not converted: the notebook is written in {self.other_language}."
@@ -177,7 +179,12 @@ def _said_of_odd(cells: list[tuple[int, str]]) -> list[Finding]:
     """A finding for each cell that was left alone, with the reason."""
     return [
         Finding(
-            "NPU900", Level.SKIPPED, Span(1, 1, 1, 1), f"Cell {index} not converted: {reason}", doc=doc_of("NPU900"), cell=index
+            "NPU900",
+            Level.SKIPPED,
+            Span(1, 1, 1, 1),
+            f"Cell {index} was not converted: {reason}",
+            doc=doc_of("NPU900"),
+            cell=index,
         )
         for index, reason in cells
     ]

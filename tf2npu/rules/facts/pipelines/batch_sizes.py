@@ -32,13 +32,13 @@ _INNER = (
     "the NPU's graph has to know this size."
 )
 _PADDED = (
-    "A dimension of padded_shapes that is None or -1 is as long as the longest example of each batch, so shapes change from "
-    "batch to batch and each new one is compiled anew, which takes from seconds to minutes. For speed give fixed sizes."
+    "An open size in padded_shapes (None or -1) changes from batch to batch; an NPU compiles the graph again for each new "
+    "size, slowly. For speed give fixed sizes."
 )
 _STAR = "The arguments come out of *args or **kwargs: for training, pass drop_remainder=True."
 _UNPROVEN = (
-    "If this feeds training, pass drop_remainder=True, so that every batch has the same size. It is not done here, because "
-    "it is not proven that no example would be lost that matters; --unsafe-fixes does it."
+    "If the batches feed training, add drop_remainder=True: an NPU compiles again for a smaller last batch. The converter "
+    "cannot tell whether losing the last examples matters (--unsafe-fixes adds it)."
 )
 
 
@@ -126,7 +126,10 @@ def _is_right(call: Call, given: cst.Arg | None, context: Context) -> bool:
 
 def _said(context: Context) -> str:
     if context.kind == "endless":
-        return "The dataset repeats for ever, so drop_remainder=True loses no example; the batch size is now known to the NPU."
+        return (
+            "drop_remainder=True was added, so that an NPU compiles one batch size. The dataset repeats for ever, so that no "
+            "example is lost. Nothing is left to do."
+        )
     if context.kind == "param":
         return (
             f"Training batches ({context.parameter} is true) all have one size by drop_remainder; evaluation still sees every "

@@ -27,18 +27,36 @@ def guide_session(call: Call, keyword: str, position: int | None, sessions: tupl
 
     keyword, position: of the config.  sessions: names of all calls that take one.
     """
+    if written_out(call, keyword, position, sessions, ()):
+        call.fixed("The session gets a config with the NpuOptimizer entry, as the adapter of 2021 needs it.")
+    elif not has_entry(call, keyword, position):
+        call.manual(f"Make the config in a line before, with {CONFIG_ENTRY}, and give it as {keyword}=.")
+
+
+def has_entry(call: Call, keyword: str, position: int | None) -> bool:
+    """Whether the config that a session is given has a custom optimizer already."""
+    config = call.arg(keyword, position)
+    return config is not None and _has_entry(call, config.value)
+
+
+def written_out(call: Call, keyword: str, position: int | None, sessions: tuple[str, ...], settings: tuple[str, ...]) -> bool:
+    """Write the lines before the statement of a session, and whether that can be done.
+
+    settings: names in the parameter map of the NpuOptimizer entry that are switched on.
+    """
     config = call.arg(keyword, position)
     value: Any = config.value if config is not None and call.resolve(config.value) != "None" else None
     if value is not None and _has_entry(call, value):
-        return None
+        return False
     statement, tensorflow = _place(call, sessions), _tensorflow(call)
     if call.has_star_args or statement is None or tensorflow is None or not _can_move(call, statement, value):
-        return call.manual(f"Make the config in a line before, with {CONFIG_ENTRY}, and give it as {keyword}=.")
+        return False
     name, optimizer = _free_name(call.script, "npu_config"), _free_name(call.script, "npu_optimizer")
     off = f"{call.need('RewriterConfig')}.OFF"
     rewrite = f"{name}.graph_options.rewrite_options"
     lines = [f"{name} = {tensorflow}.ConfigProto()", *_copied(call, name, value)]
     lines += [f"{optimizer} = {rewrite}.custom_optimizers.add()", f'{optimizer}.name = "NpuOptimizer"']
+    lines += [f'{optimizer}.parameter_map["{setting}"].b = True' for setting in settings]
     lines += [f"{rewrite}.remapping = {off}", f"{rewrite}.memory_optimization = {off}"]
     _insert_before(call, statement, lines)
     if config is None:
@@ -47,7 +65,7 @@ def guide_session(call: Call, keyword: str, position: int | None, sessions: tupl
         call.replace(config.value, name)
     else:
         call.replace_range(*call.script.tree.span(config.value), name)  # comments in it went to the line before
-    return call.fixed("The session gets a config with the NpuOptimizer entry, as the adapter of 2021 needs it.")
+    return True
 
 
 def _copied(call: Call, name: str, value: Any) -> list[str]:

@@ -69,12 +69,12 @@ def note_loss(outputs: Any) -> None:
 
 @contextlib.contextmanager
 def noted_update(optimizer: Any, inputs: Sequence[Any]) -> Iterator[None]:
-    """What is traced within is an update of an optimizer, of which those within are parts.  inputs: of its call."""
+    """Nodes that are traced within are an update of an optimizer; updates within are parts of it.  inputs: of its call."""
     if not check_role.is_asked() or current_trace().is_replayed or outermost_trace().is_updating:
         yield
         return
     trace = outermost_trace()
-    given = [one.raw() for one in flat(inputs[0])] if inputs else []
+    given = [getattr(one, "node", None) for one in flat(inputs[0])] if inputs else []
     parameters = list(optimizer.parameters)
     gradients = list(map(_copied, given)) if len(given) == len(parameters) else [None] * len(parameters)
     trace.updates.append(Update(optimizer, gradients, _tests(), trace.loss, calling_line()))

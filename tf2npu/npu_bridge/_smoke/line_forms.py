@@ -1,0 +1,88 @@
+"""The form of the lines that a script reads, told by the function that reads them and by the script's own text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+N_COLUMNS = 10
+"""Columns of lines of which nothing tells the number."""
+_SPLIT = re.compile(
+    r"split\(\s*['\"]([^'\"]{1,3})['\"]\s*\)|delimiter\s*=\s*['\"]([^'\"]{1,3})['\"]|sep\s*=\s*['\"]([^'\"]{1,3})['\"]"
+)
+_NUMBERS = re.compile(r"\b(?:int|float|eval)\(|map\((?:int|float)|astype\(|np\.(?:int|float)\w*\(|loadtxt|genfromtxt")
+_PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
+_ESCAPES = {"\\t": "\t", "\\n": "", "\n": "", "\\s+": " "}
+_READERS = {"read_csv": "pandas", "read_table": "pandas", "loadtxt": "numpy", "genfromtxt": "numpy"}
+
+
+@dataclass(frozen=True)
+class LineForm:
+    """names: of the columns, for a first line; empty for none.  n_columns: of a line.  has_pairs: a label and "number:number".
+
+    has_numbers: the columns are numbers, else words.
+    """
+
+    delimiter: str = " "
+    n_columns: int = N_COLUMNS
+    names: tuple[str, ...] = field(default_factory=tuple)
+    has_numbers: bool = False
+    has_pairs: bool = False
+
+    def lines(self, n: int, words: list[str]) -> list[str]:
+        """Lines of this form."""
+        draw = np.random.default_rng(0)
+        if self.has_pairs:
+            return [f"{draw.integers(0, 2)} {draw.integers(1, 9)}:1 {draw.integers(9, 19)}:1" for _ in range(n)]
+        head = [self.delimiter.join(self.names)] if self.names else []
+        cells = draw.integers(0, 2, (n, self.n_columns)) if self.has_numbers else draw.choice(words, (n, self.n_columns))
+        return [*head, *(self.delimiter.join(map(str, row)) for row in cells)]
+
+
+SENTENCES = LineForm()
+"""Words, as many as they are."""
+
+
+def reader_of_lines(frames: list[FrameType]) -> FrameType | None:
+    """The function of a library that reads lines, among those that have been called; None for none."""
+    return next((frame for frame in frames if frame.f_code.co_name in _READERS), None)
+
+
+def form_of_lines(path: str, frames: list[FrameType], source: str) -> LineForm:
+    """The form of a file's lines.  frames: of its readers, the innermost first.  source: the text of the script's file."""
+    if _PAIRS.search(path):
+        return LineForm(has_pairs=True)
+    reader = reader_of_lines(frames)
+    if reader is not None:
+        return _of_reader(reader.f_locals, _READERS[reader.f_code.co_name], source)
+    found = Counter(_ESCAPES.get(text, text) for match in _SPLIT.findall(source) for text in match if text)
+    found.pop("", None)
+    delimiter = "," if path.endswith(".csv") else "\t" if path.endswith(".tsv") else found.most_common(1)[0][0] if found else " "
+    return LineForm(delimiter, has_numbers=_NUMBERS.search(source) is not None)
+
+
+def _of_reader(named: dict[str, Any], library: str, source: str) -> LineForm:
+    """The form that arguments of pandas' or numpy's reader tell."""
+    delimiter = named.get("sep") if library == "pandas" else named.get("delimiter")
+    if not isinstance(delimiter, str):
+        delimiter = "," if library == "pandas" else " "
+    delimiter = _ESCAPES.get(delimiter, delimiter)
+    names = named.get("names") if library == "pandas" else None
+    if isinstance(names, (list, tuple)) and names:
+        return LineForm(delimiter, len(names), has_numbers=True)
+    if library == "numpy" or named.get("header", 0) is None:
+        return LineForm(delimiter, has_numbers=True)
+    used = named.get("usecols")
+    wanted = [str(one) for one in used] if isinstance(used, (list, tuple)) else _columns_in(source)
+    return LineForm(delimiter, len(wanted), tuple(wanted), has_numbers=True)
+
+
+def _columns_in(source: str) -> list[str]:
+    """Names by which a script takes columns, in the order in which they come; some that are made up where there are none."""
+    found = dict.fromkeys(re.findall(r"\[\[?\s*['\"]([^'\"\n]{1,40})['\"]", source))
+    return list(found)[:100] or [f"column{number}" for number in range(N_COLUMNS)]
