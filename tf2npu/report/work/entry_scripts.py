@@ -19,6 +19,8 @@ from tf2npu.scanner.notebooks.path import is_notebook
 
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with the original")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""
+CHECKED = RUNGS[-1]
+"""The rung that a check shows; a run shows those below."""
 HOST_EXPORTS = "export JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 """Environment variables that an NPU host needs for one device. The shim sets the same where they are missing."""
 

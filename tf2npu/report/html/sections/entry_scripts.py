@@ -6,7 +6,7 @@ from typing import Any
 
 from tf2npu.report.formats.render_context import View, page_name
 from tf2npu.report.html.page_types import Section, run_page_name
-from tf2npu.report.work.entry_scripts import RUNGS, Entry, commands, run_of
+from tf2npu.report.work.entry_scripts import CHECKED, RUNGS, Entry, commands, run_of
 
 _SHOWN = 6
 """Scripts with their commands on the first page; the page of scripts has all."""
@@ -33,7 +33,7 @@ def entry_values(view: View, entry: Entry) -> dict[str, Any]:
         "rung": entry.rung,
         "rung_name": texts.word(RUNGS[entry.rung]),
         "evidence": texts.text(entry.evidence),
-        "run_href": _run_page(view, entry),
+        "proof": _proof(view, entry),
         "open_places": entry.open_places,
         "commands": []
         if view.report.command == "scan"
@@ -41,10 +41,12 @@ def entry_values(view: View, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _run_page(view: View, entry: Entry) -> str:
-    """The page of the run that is the evidence, "" where no run is."""
+def _proof(view: View, entry: Entry) -> tuple[str, str]:
+    """(text, address) of the link to what is the evidence: the check, or the run; without an address where neither is."""
+    if RUNGS[entry.rung] == CHECKED:
+        return view.texts.text("Its check"), "check.html" if "check.html" in view.report.beside else "runs.html#check"
     run = run_of(view.report, entry.script)
-    return "" if run is None else run_page_name(1 + view.report.runs.index(run))
+    return view.texts.text("Its run"), "" if run is None else run_page_name(1 + view.report.runs.index(run))
 
 
 STARTS = {
