@@ -99,7 +99,7 @@ class RunErrors:
         return self.updates.get(self._least_sure(yardstick), 0.0)
 
     def update_tolerance(self, tolerances: Tolerances, yardstick: Yardstick) -> float:
-        """How far the update of that variable may be off."""
+        """The distance that the update of that variable may have."""
         known = yardstick.updates_16 if tolerances is OF_16_BITS else yardstick.updates
         return max(tolerances.update, SELF_DISTANCES * known.get(self._least_sure(yardstick), 0.0))
 
