@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
-from tf2npu.scanner.known_modules import is_known_module
+from tf2npu.scanner.known_modules import is_known_module, normalized
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.project_facts import ProjectFacts
-from tf2npu.scanner.requirements import normalized
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.syntax import parsed
 from tf2npu.scanner.text.edits import Fix
