@@ -16,7 +16,7 @@ from tests.profiles import trees
 from tf2npu.profiles.csv_reader import NoProfile, plain, rows
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.tasks import _shapes
-from tf2npu.profiles.tree import opened
+from tf2npu.profiles.tree import opened, profiles_in
 
 SCHEMA = Draft202012Validator(json.loads(prediction.SCHEMA_FILE.read_text(encoding="utf-8")))
 
@@ -341,6 +341,14 @@ def test_the_chip_is_named_where_the_profile_names_it(tmp_path):
     (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
     found = read_profile(tree)
     assert (found.soc, found.chip.n_cores) == ("Ascend910B4-1", 20)
+
+
+def test_the_chip_is_named_where_the_folder_of_tables_is_given(tmp_path):
+    tree = trees.new_tree(tmp_path)
+    facts = {"hwtype": "Ascend910A", "DeviceInfo": [{"ai_core_num": 32, "aic_frequency": "1000"}]}
+    (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
+    (named,) = profiles_in(tree / "mindstudio_profiler_output")
+    assert read_profile(named).soc == "Ascend910A"
 
 
 def test_a_folder_with_a_database_alone_says_how_to_export_tables(tmp_path):
