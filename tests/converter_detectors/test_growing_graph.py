@@ -37,7 +37,7 @@ def messages(code: str) -> list[str]:
 )
 def test_what_is_made_in_every_turn_is_named(code: str, made: str) -> None:
     (message,) = messages(code)
-    assert message.startswith(f"Made anew in every turn of the loop: {made}. ")
+    assert message.startswith(f"Made anew in every turn of the loop are {made}, ")
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def python_function(call: Call) -> None:
         return
     if call.script.path in tensorflow_in(call.script.project).calling_python:
         call.info(
-            "Python runs on the host, where mix_compile_mode leaves it: each step waits for it. The option is set where the "
-            "session is made, or told there."
+            "The Python function runs on the host, and every step waits for the result. mix_compile_mode, which an NPU needs, "
+            "is set (or asked for) where the session is made."
         )
     else:
         call.manual(

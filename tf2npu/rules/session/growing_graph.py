@@ -123,15 +123,15 @@ def _report(call: Call, fetches: Any) -> None:
     makers += [m for m in _made_by_name(call, fetches, loops) if m not in makers]
     if makers and all(m.rpartition(".")[2] in _ASSIGNS for m in makers) and _assigns_each_once(call, loops[0]):
         call.info(
-            "Each turn of the loop assigns another variable, and the NPU compiles each assignment by itself. Collect them in a "
-            "list and run that once behind the loop, or use var.load(value, sess)."
+            "Each turn assigns another variable, and an NPU compiles each assignment by itself. Collect the assignments in a "
+            "list, and run the list once; or use var.load(value, sess)."
         )
     elif makers:
         named = ", ".join(makers[:_MOST_NAMES]) + (", ..." if len(makers) > _MOST_NAMES else "")
         if _loads_number(call, fetches):
             return call.fixed(
-                "load feeds the variable's own initializer, so that the graph stays as it is; an op made in every turn is "
-                "compiled each time."
+                "load(...) sets the variable without a new op; an op that is made in every turn would be compiled each time. "
+                "Nothing is left to do."
             )
         if seldom := _seldom(call, loops):
             return call.info(
@@ -139,8 +139,8 @@ def _report(call: Call, fetches: Any) -> None:
                 "time."
             )
         call.manual(
-            f"Made anew in every turn of the loop: {named}. The NPU compiles the graph again for each new op: make it once "
-            "before the loop; a value that changes goes in through a placeholder."
+            f"Made anew in every turn of the loop are {named}, for which an NPU compiles each time. Make such ops "
+            "once, before the loop, with placeholders for changing values."
         )
 
 

@@ -96,8 +96,8 @@ def _mixes(call: Call, keyword: str, position: int | None) -> bool:
         return True
     if written_out(call, keyword, position, tuple(_POSITION), (_MIXED,)):
         call.fixed(
-            "The session gets a config that puts it on the NPU, with mix_compile_mode: the graph calls Python, which runs on the "
-            "host."
+            "The session got a config that runs its graph on the NPU, and the graph's Python functions on the host "
+            "(mix_compile_mode=True). Nothing is left to do."
         )
         return True
     if _MIXED not in call.script.text:
