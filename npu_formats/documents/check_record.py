@@ -106,7 +106,7 @@ class LeastChange(Struct, frozen=True):
 class Run(Struct, frozen=True):
     """One run.
 
-    loss: of each step.  tolerance: the distance of losses and of variables' updates up to which a run agrees.
+    loss: of each step.  tolerance, update_tolerance: the distance of losses, and of variables' updates, up to which a run agrees.
     loss_error, update_error: the largest of all steps.  compared, agreeing: numbers of nodes.
     """
 
@@ -117,6 +117,7 @@ class Run(Struct, frozen=True):
     tolerance: Figure | None = None
     loss_error: Figure | None = None
     update_error: Figure | None = None
+    update_tolerance: Figure | None = None
     compared: Count = 0
     agreeing: Count = 0
     first: FirstDifference | None = None

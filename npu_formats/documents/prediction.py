@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, field
 
 VERSION = "1.0"
 SCHEMA_FILE = Path(__file__).parent / "prediction.schema.json"
-SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "data", "waiting")
+SHARES = ("cube", "vector", "memory", "ai_cpu", "launch", "host", "waiting")
 """Parts of the time of a step, in the order in which they are shown."""
 _VERSION = re.compile(r"[0-9]{1,9}\.[0-9]{1,9}\Z")
 _MOST_OF_A_REASON = 160
@@ -55,8 +55,8 @@ class Shares(Struct):
     """Parts of the step's time, which sum to 1.
 
     cube, vector: such a unit is what the running task waits for.  memory: transfers are.  ai_cpu: the task runs there.
-    launch: starts of tasks.  host: the host prepares or computes.  waiting: nothing runs, or ranks talk to each other.
-    data: of a profile, nothing runs since the input pipeline is waited for.
+    launch: starts of tasks, None where a profile has no times of cores.  host: nothing runs before the first task, or a copy to
+    the host.  waiting: nothing runs between tasks, or ranks talk to each other.
     """
 
     cube: Share | None = None
@@ -66,7 +66,6 @@ class Shares(Struct):
     launch: Share | None = None
     host: Share | None = None
     waiting: Share | None = None
-    data: Share | None = None
 
 
 class Shapes(Struct):

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from npu_formats.device.chip import Chip, load_chip
+from npu_formats.documents.step_shares import TimedTask, busiest_pipe, parts_of
 from npu_runtime.cost.fitted import load_fitted
-from npu_runtime.cost.task_cost import AI_CPU, COLLECTIVE, COPY, CUBE, VECTOR
+from npu_runtime.cost.task_cost import CUBE
 from npu_runtime.importers.pytorch.operator_call import OperatorCall, tensors_in
 from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.operator_bounds import Bound, StepBounds, TaskTime, step_bounds
@@ -17,9 +18,6 @@ from npu_runtime.simulation.run_record import TensorDescription
 
 VERSION = "1.0"
 _FROM_HOST = "copy host to device"
-_UNITS = {"cube": "cube", "vector": "vector", "scalar": "vector"}
-"""Pipes that compute; every other one moves data."""
-_ENGINES = {AI_CPU: "ai_cpu", COLLECTIVE: "waiting", COPY: "host"}
 _MOST_UNMAPPED = 5
 """Operators without a cost of their own that a note names."""
 
@@ -75,14 +73,13 @@ def _precision(bound: Bound) -> str | None:
 
 
 def _shares(bound: Bound) -> dict[str, float]:
-    """Parts of the tasks' time by what they wait for; starts of tasks are apart."""
-    found = dict.fromkeys(("cube", "vector", "memory", "ai_cpu", "launch", "host", "waiting"), 0.0)
-    for task in bound.tasks:
-        starting = min(task.us, load_fitted().start_us) if task.engine in (CUBE, VECTOR) else 0.0
-        found["launch"] += starting
-        found[_ENGINES.get(task.engine) or _UNITS.get(task.bound, "memory")] += task.us - starting
-    total = sum(found.values())
-    return {kind: us / total for kind, us in found.items()} if total else found
+    """Parts of the time of all tasks, by the rule of every other step."""
+    return parts_of([_timed(task) for task in bound.tasks], bound.us, 0.0)
+
+
+def _timed(task: TaskTime) -> TimedTask:
+    busiest = task.bound if task.bound in task.cost.cycles else busiest_pipe(task.cost.cycles)
+    return TimedTask(task.start_us, task.start_us + task.us, task.engine, busiest, load_fitted().start_us)
 
 
 def _task(task: TaskTime, number: int) -> dict[str, Any]:

@@ -27,13 +27,14 @@ MIX = "allow_mix_precision"
 def agreeing(run: str, mode: str = "", **other: Any) -> dict[str, Any]:
     return {
         "run": run, "mode": mode, "loss": list(SAME), "agrees": True, "tolerance": 1e-4, "loss_error": 2e-7,
-        "update_error": 3e-7, "compared": 210, "agreeing": 210, **other,
+        "update_error": 3e-7, "update_tolerance": 1e-3, "compared": 210, "agreeing": 210, **other,
     }  # fmt: skip
 
 
 def differing(run: str, mode: str, cause: str, **other: Any) -> dict[str, Any]:
     return agreeing(
         run, mode, loss=[2.3026, 2.2417, 2.1090], agrees=False, tolerance=0.01, loss_error=0.19, update_error=0.5,
+        update_tolerance=0.5,
         agreeing=150, first=dict(FIRST), cause=cause, least_change=copy.deepcopy(CHANGE), **other,
     )  # fmt: skip
 
@@ -179,7 +180,7 @@ failures = st.fixed_dictionaries({"type": texts, "text": texts, **places})
 causes = st.sampled_from(["", "conversion", "kernel", "folding", "fusion", "precision", "overflow", "randomness"])
 runs_of_letter = {
     "loss": losses, "agrees": st.booleans(), "cause": causes, "compared": counts, "agreeing": counts,
-    **dict.fromkeys(("tolerance", "loss_error", "update_error"), numbers),
+    **dict.fromkeys(("tolerance", "loss_error", "update_error", "update_tolerance"), numbers),
     "first": st.none() | firsts, "least_change": st.none() | changes, "failure": st.none() | failures,
 }  # fmt: skip
 letters = st.lists(

@@ -71,7 +71,7 @@ def test_a_mode_that_differs_says_where_why_and_what_mends_it():
     assert mode(SAMPLES["precision"], "must_keep_origin_dtype")["verdict"] == "agrees"
     assert mode(SAMPLES["precision"], MIX) == {
         "mode": MIX, "run": "E", "runs": ["E"], "verdict": "differs", "loss": [2.3026, 2.2417, 2.109], "tolerance": 0.01,
-        "loss_error": 0.19, "update_error": 0.5,
+        "loss_error": 0.19, "update_error": 0.5, "update_tolerance": 0.5,
         "first_difference": {
             "node": "encoder/scores", "op": "BatchMatMulV2", "dtype": "float16", "file": "model.py", "line": 88, "step": 1,
             "error": 0.31, "own_error": 0.31, "input_error": 2e-7, "what": "overflow", "original": "",

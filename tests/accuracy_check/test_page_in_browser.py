@@ -84,6 +84,34 @@ def test_a_screen_reader_is_told_where_it_begins_and_the_losses(opened):
     assert browser.ask("document.getElementById('rows').getAttribute('aria-rowcount')") == "13"
 
 
+def test_updates_stand_beside_the_tolerance_that_counts_for_them(opened):
+    found = samples.record(
+        [samples.ORIGINAL, samples.agreeing("E", MIX, tolerance=0.01, update_error=0.14, update_tolerance=0.5)]
+    )
+    browser = opened(found)
+    row = json.loads(
+        browser.ask("JSON.stringify([...document.querySelector('#runs tbody tr:last-child').cells].map((e) => e.textContent))")
+    )
+    assert row[4:8] == ["1 %", "14 %", "50 %", "agrees, 210 of 210 nodes"]
+
+
+def test_curves_on_each_other_are_one_and_have_axes(opened):
+    browser = opened(SAMPLES["precision"])
+    assert browser.ask("document.querySelectorAll('.curves polyline').length") == 2
+    keys = json.loads(browser.ask("JSON.stringify([...document.querySelectorAll('figcaption .key')].map((e) => e.textContent))"))
+    assert keys == ["A, A', B, C, D", f"E {MIX}"]
+    shown = "JSON.stringify([...document.querySelectorAll('.plot span')].map((e) => e.textContent))"
+    assert json.loads(browser.ask(shown)) == ["2.3026", "2.0370", "1.7714", "Step 0", "2"]
+
+
+def test_the_tables_fit_a_laptop(opened):
+    browser = opened(SAMPLES["precision"])
+    browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    wide = "JSON.stringify([...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length)"
+    assert browser.ask(wide) == "0"
+    browser.call("Emulation.clearDeviceMetricsOverride")
+
+
 def test_search_threshold_and_sorting(opened):
     browser = opened(SAMPLES["precision"])
     put(browser, "search", "layer1")

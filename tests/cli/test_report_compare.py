@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 
 import pytest
 
@@ -80,3 +81,18 @@ def test_what_is_no_report_is_refused_in_one_line(tool, reports, tmp_path, name,
 def test_what_does_not_go_together_is_refused(tool, words):
     done = tool(*words)
     assert done.code == 2 and done.out == ""
+
+
+def test_a_folder_stands_for_the_report_in_it(tool, reports, tmp_path):
+    """Of a report, and of what a conversion has written, which has its report in a folder of its own."""
+    old, new = reports
+    for path in (tmp_path / "folder" / "report.json", tmp_path / "out" / "tf2npu-report" / "report.json"):
+        path.parent.mkdir(parents=True)
+        shutil.copy(new, path)
+    by_file = tool("report", "--compare", old, new)
+    assert tool("report", "--compare", old, tmp_path / "folder").out == by_file.out
+    assert tool("report", "--compare", old, tmp_path / "out").out == by_file.out
+    assert tool("report", tmp_path / "folder", "--format", "md").out == tool("report", new, "--format", "md").out
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert f"{empty / 'report.json'}" in tool("report", empty).err

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -275,3 +277,21 @@ def test_the_model_with_the_operators_of_the_reference_is_taken(tool, tmp_path, 
         shutil.copy(next(sample.step.iterdir()), other / f"Relu.summary_{n}.{n}.0.{TIME_US}")
     done = tool("compare", "dump", "reference", "--out", "out")
     assert done.code == 0 and f"{MODEL} is taken" in done.out
+
+
+def test_folders_that_are_swapped_are_told(tool, made):
+    done = tool("compare", "reference", "dump")
+    assert done.code == 2
+    assert "they look swapped, name the dump first, then the reference" in done.err
+    assert not list(Path().glob("result_*"))
+
+
+def test_the_page_has_every_reason_why_a_row_is_not_compared(tool, made):
+    """The terminal shows the most frequent ones."""
+    done = tool("compare", "dump", "reference", "--out", "out")
+    (page,) = Path("out").glob("result_*.html")
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    shown = [line.split(maxsplit=1)[1] for line in done.out.splitlines() if line.startswith("           ")]
+    assert shown and all(reason in text for reason in shown)
+    counts = re.findall(r'<tr><td class="number">(\d+)</td><td>', text[text.index('id="reasons"') :])
+    assert sum(map(int, counts)) == int(re.search(r"not compared: (\d+) row", done.out).group(1))

@@ -49,7 +49,7 @@ FAILING = {
     "a relative file that is not there": {
         "train.py": _MAIN.format("import nets.a"), "nets/__init__.py": "", "nets/a.py": "from .b import x\n",
     },
-    "a module of nobody": {"train.py": _MAIN.format("import yellow_fin_of_nobody")},
+    "a module of nobody": {"train.py": _MAIN.format("import yellow_fin_of_nobody"), "other.py": ""},
     "in a file that the script loads": {
         "train.py": _MAIN.format("import reader"), "reader.py": "import config_of_nobody\n",
     },
@@ -87,8 +87,16 @@ def test_an_import_that_fails_is_found(tree, tmp_path, tmp_path_factory):
 
 
 def test_a_module_among_the_requirements_is_nobodys_mistake(tmp_path):
-    tree = {"train.py": _MAIN.format("import yellow_fin_of_nobody"), "requirements.txt": "numpy\nyellow-fin-of.nobody==1.2\n"}
+    tree = {
+        "train.py": _MAIN.format("import yellow_fin_of_nobody"),
+        "requirements.txt": "numpy\nyellow-fin-of.nobody==1.2\n",
+        "a.py": "",
+    }
     assert _found(tree, tmp_path) == []
+
+
+def test_of_a_single_file_nobody_knows_what_stands_beside_it(tmp_path):
+    assert _found({"train.py": _MAIN.format("import model\nfrom layers import dense")}, tmp_path) == []
 
 
 def test_a_file_that_no_script_loads_may_import_what_it_likes(tmp_path):

@@ -29,7 +29,7 @@ CALLED = {
         "base.py": "class Layer:\n    pass\n",
     },
 }
-"""Why `norm` of net.py may be called -> the files that differ from TRAIN and UNUSED."""
+"""A reason why `norm` of net.py may be called -> the files that differ from TRAIN and UNUSED."""
 
 
 def levels(files: dict[str, str]) -> list[str]:

@@ -17,7 +17,7 @@ from tf2npu.rules.run_findings import OF_RUNS
 RULES_PAGE = Path(__file__).parents[2] / "docs" / "generated" / "rules.md"
 WRITTEN = [pytest.param(rule, example, id=rule.id) for rule in all_rules() for example in rule.examples if example.write]
 # What the converter says about files and comments: there is no code to write in their place.
-ABOUT_FILES = ("NPU900", "NPU901", "NPU902", "NPU903", "NPU904", "NPU905", "NPM001")
+ABOUT_FILES = ("NPU900", "NPU901", "NPU902", "NPU903", "NPU904", "NPU905", "NPU992", "NPM001")
 
 NOT_VERIFIED = "NPT905"
 """The rule about operators of which nobody knows whether a chip takes them: there may be nothing to write."""

@@ -44,6 +44,15 @@ def test_the_session_of_another_file_gets_the_option(session: str, imports: str)
     assert not any(result.has_work_left for result in again.values())
 
 
+def test_a_program_that_loads_both_has_its_session_in_a_third_file() -> None:
+    solver = f"{TF}def solve(net):\n    with tf.Session() as sess:\n        sess.run(net)\n"
+    other = f"{TF}with tf.Session() as sess:\n    pass\n"
+    main = "import model, solver\nsolver.solve(model.draw(1))\n"
+    results = converted({"model.py": MODEL, "solver.py": solver, "main.py": main, "other.py": other})
+    assert SET in results["solver.py"].after.decode() and SET not in results["other.py"].after.decode()
+    assert levels(results["model.py"], "NPU912") == [Level.INFO]
+
+
 def test_several_functions_are_one_remark() -> None:
     twice = MODEL + "def again(x):\n    return tf.py_func(paint, [x], tf.float32)\n"
     results = converted({"model.py": twice, "train.py": f"{TF}import model\nwith tf.Session() as sess:\n    pass\n"})

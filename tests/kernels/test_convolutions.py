@@ -90,6 +90,15 @@ def test_any_gradient(one: Case) -> None:
         assert_same_as_tensorflow(gradient)
 
 
+@pytest.mark.parametrize("rows", [6, 8, 9, 10, 20])
+def test_tall_filters_over_words(rows: int) -> None:
+    """Filters as high as a text is long, as networks for texts have them: a tile of Winograd has no outputs of nine rows."""
+    one = case("Conv2D", arr(2, 20, 8, 1), arr(rows, 8, 1, 100, seed=1), strides=[1, 1, 1, 1], padding="VALID")
+    assert_same_as_tensorflow(one)
+    for gradient in gradients(one):
+        assert_same_as_tensorflow(gradient)
+
+
 def _inner(a: np.ndarray, b: np.ndarray) -> float:
     return float((a.astype(np.float64) * b).sum())
 

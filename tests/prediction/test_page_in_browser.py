@@ -1,6 +1,7 @@
 """The pages in real Chromium, by real key presses: zoom, search, sort, both languages, dark, paper, and no network."""
 
 import base64
+import itertools
 import json
 from pathlib import Path
 
@@ -70,6 +71,29 @@ def test_keys_zoom_move_and_choose(opened):
         browser.press(key("+"))
     browser.press(key("n"))  # out of sight: it is brought there
     assert browser.ask("document.querySelectorAll('#timeline .chosen').length") == 1
+
+
+LABELS = """
+JSON.stringify([...document.querySelectorAll('#timeline svg > text')].slice(0, 5).map((e) => e.getBoundingClientRect())
+  .map((box) => [box.left, box.right]))
+"""
+
+
+def test_the_timeline_is_as_wide_as_its_box_at_first_sight(opened):
+    browser = opened(samples.sample())
+    box = browser.ask("document.getElementById('timeline').clientWidth")
+    assert box > 600
+    assert browser.ask("document.querySelector('#timeline svg').viewBox.baseVal.width") == box
+    labels = json.loads(browser.ask(LABELS))
+    assert all(one[1] < other[0] for one, other in itertools.pairwise(labels)), labels
+
+
+def test_no_table_is_cut_off_at_a_laptops_width(opened):
+    browser = opened(samples.sample())
+    browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    wide = "JSON.stringify([...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length)"
+    assert browser.ask(wide) == "0"
+    browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_buttons_do_what_the_keys_do(opened):

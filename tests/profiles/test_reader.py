@@ -16,7 +16,7 @@ from tests.profiles import trees
 from tf2npu.profiles.csv_reader import NoProfile, plain, rows
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.tasks import _shapes
-from tf2npu.profiles.tree import opened
+from tf2npu.profiles.tree import opened, profiles_in
 
 SCHEMA = Draft202012Validator(json.loads(prediction.SCHEMA_FILE.read_text(encoding="utf-8")))
 
@@ -41,8 +41,9 @@ def test_the_time_of_a_step_is_parted(tmp_path):
     assert shares.cube == pytest.approx(200 / 452)
     assert shares.memory == pytest.approx(50 / 452)  # the Relu waits for mte2
     assert shares.ai_cpu == pytest.approx(100 / 452)
-    assert shares.waiting == pytest.approx(102 / 452)
-    assert shares.launch is None and shares.host is None  # a profile does not say
+    assert shares.host == pytest.approx(0.125 / 452)  # until the first task starts
+    assert shares.waiting == pytest.approx(101.875 / 452)
+    assert shares.launch is None  # no time of the cores: the profile does not say
 
 
 def test_tasks_of_two_streams_share_their_time(tmp_path):
@@ -52,7 +53,8 @@ def test_tasks_of_two_streams_share_their_time(tmp_path):
     other = trees.tasks_of(trees.NEW, device_id=0, stream_id=6, **of_other)
     trees.put(tree / "mindstudio_profiler_output" / "op_summary_20240101120000.csv", trees.NEW, lines + other)
     shares = read_profile(tree).shares
-    assert shares.cube == pytest.approx(100 / 452) and sum(filter(None, vars_of(shares))) == pytest.approx(1)
+    assert shares.cube == pytest.approx(200 / 452)  # the AI CPU beside it costs the step nothing
+    assert sum(filter(None, vars_of(shares))) == pytest.approx(1)
 
 
 def vars_of(shares):
@@ -272,6 +274,49 @@ def test_the_column_that_is_missing_is_named(tmp_path):
         read_profile(tmp_path)
 
 
+def test_the_model_whose_tasks_take_most_time_is_shown(tmp_path):
+    """The step of an evaluation counts from the evaluation before, so that it is longer than all steps of training between."""
+    lines = [
+        trees.row(trees.NEW, op_name=f"m{model}", task_type="AI_CORE", model_id=model, task_start_time=at, task_duration=us)
+        for model, at, us in ((1, 0, 80), (1, 100, 80), (2, 190, 5), (1, 200, 80), (1, 300, 80), (2, 390, 5))
+    ]
+    trees.put(tmp_path / "op_summary_1.csv", trees.NEW, lines)
+    steps = ((1, 100, 100), (1, 180, 80), (2, 195, 195), (1, 280, 100), (1, 380, 100), (2, 395, 200))
+    trace = [trees.row(trees.STEP_TRACE, model_id=model, iteration_end=end, iteration_time=us) for model, end, us in steps]
+    trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
+    found = read_profile(tmp_path)
+    assert found.step_ms <= 0.1 and [task.name for task in found.tasks] == ["m1"]
+
+
+def test_a_graph_that_runs_between_two_steps_is_no_part_of_them(tmp_path):
+    """Each step of 100 us is preceded by 15 us of another graph, from which a hook reads the number of the step."""
+    lines = [
+        trees.row(trees.NEW, op_name=name, task_type="AI_CORE", model_id=model, task_start_time=200 * n + at, task_duration=us)
+        for n in range(4) for model, name, at, us in ((2, "hook", 5, 10), (1, "train", 25, 90))
+    ]  # fmt: skip
+    trees.put(tmp_path / "op_summary_1.csv", trees.NEW, lines)
+    trace = [trees.row(trees.STEP_TRACE, model_id=1, iteration_end=200 * n + 115, iteration_time=115) for n in range(4)]
+    trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
+    found = read_profile(tmp_path)
+    assert found.step_ms == pytest.approx(0.1) and [task.name for task in found.tasks] == ["train"]
+    assert found.shares.host == pytest.approx(0.1)
+    assert any(note.startswith("Other graphs run between the steps: they took 15 us") for note in found.notes)
+
+
+def test_a_graph_without_tasks_that_takes_the_batch_is_no_part_of_a_step(tmp_path):
+    lines = [
+        trees.row(trees.NEW, op_name="train", task_type="AI_CORE", model_id=1, task_start_time=200 * n + 25, task_duration=90)
+        for n in range(4)
+    ]
+    trees.put(tmp_path / "op_summary_1.csv", trees.NEW, lines)
+    trace = [
+        trees.row(trees.STEP_TRACE, model_id=model, iteration_end=200 * n + end, iteration_time=us)
+        for n in range(4) for model, end, us in ((1, 115, 115), (2, 15, 100))
+    ]  # fmt: skip
+    trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
+    assert read_profile(tmp_path).step_ms == pytest.approx(0.1)
+
+
 def test_the_wait_for_data_is_apart_from_that_for_a_collective(tmp_path):
     """Of each step of 200 us the first 50 are before its first operator, and the last 30 are a collective."""
     parts = [("conv", "Conv2D", "AI_CORE", 50, 120), ("reduce", "HcomAllReduce", "HCCL", 170, 30)]
@@ -287,7 +332,7 @@ def test_the_wait_for_data_is_apart_from_that_for_a_collective(tmp_path):
     ]  # fmt: skip
     trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
     shares = read_profile(tmp_path).shares
-    assert (shares.cube, shares.data, shares.waiting) == pytest.approx((0.6, 0.25, 0.15))
+    assert (shares.cube, shares.host, shares.waiting) == pytest.approx((0.6, 0.25, 0.15))
 
 
 def test_the_chip_is_named_where_the_profile_names_it(tmp_path):
@@ -296,6 +341,14 @@ def test_the_chip_is_named_where_the_profile_names_it(tmp_path):
     (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
     found = read_profile(tree)
     assert (found.soc, found.chip.n_cores) == ("Ascend910B4-1", 20)
+
+
+def test_the_chip_is_named_where_the_folder_of_tables_is_given(tmp_path):
+    tree = trees.new_tree(tmp_path)
+    facts = {"hwtype": "Ascend910A", "DeviceInfo": [{"ai_core_num": 32, "aic_frequency": "1000"}]}
+    (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
+    (named,) = profiles_in(tree / "mindstudio_profiler_output")
+    assert read_profile(named).soc == "Ascend910A"
 
 
 def test_a_folder_with_a_database_alone_says_how_to_export_tables(tmp_path):

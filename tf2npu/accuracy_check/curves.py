@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from npu_formats.documents.check_record import Run
 
+Points = list[tuple[float, float]]
 WIDTH, HEIGHT = 100.0, 40.0
 """Size of the picture, in units of its own."""
 _MOST_POINTS = 2_000
@@ -16,9 +17,16 @@ _DOT = 0.4
 """Half the width of a line that stands for a single step."""
 
 
+_ALIKE = 0.3
+"""Height by which lines may be apart that are drawn as one: two pixels or so, which no eye tells apart."""
+
+
 @dataclass(frozen=True)
 class Curve:
-    """A run's lines, each the points of a polyline; a loss that is no finite number makes a gap.  style: number of its look."""
+    """The lines of a run, or of several whose lines lie on each other; a loss that is no finite number makes a gap.
+
+    label: of the runs.  style: number of its look.  lines: each the points of a polyline.
+    """
 
     label: str
     style: int
@@ -27,11 +35,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Picture:
-    """All curves, and the losses at the picture's lower and upper edge."""
+    """All curves, and the losses at the picture's lower and upper edge.  steps: number of them."""
 
     curves: list[Curve]
     least: float
     most: float
+    steps: int
+
+    @property
+    def ticks(self) -> list[float]:
+        """The losses beside the picture, from the top."""
+        return [self.most, self.least / 2 + self.most / 2, self.least] if self.most > self.least else [self.most]
 
 
 def picture(runs: list[Run]) -> Picture | None:
@@ -41,21 +55,40 @@ def picture(runs: list[Run]) -> Picture | None:
         return None
     least, most = min(values), max(values)
     steps = max(len(run.loss) for run in runs)
-    curves = [Curve(run.label, n, list(_lines(run, steps, least, most))) for n, run in enumerate(runs)]
-    return Picture([curve for curve in curves if curve.lines], least, most)
+    drawn = [(run.label, n, list(_lines(run, steps, least, most))) for n, run in enumerate(runs)]
+    return Picture(list(_together([one for one in drawn if one[2]])), least, most, steps)
 
 
-def _lines(run: Run, steps: int, least: float, most: float) -> Iterator[str]:
-    points: list[tuple[float, float]] = []
+def _together(drawn: list[tuple[str, int, list[Points]]]) -> Iterator[Curve]:
+    """The curves; runs whose lines lie on each other are one, with the look of the first."""
+    left = list(drawn)
+    while left:
+        _, style, lines = left[0]
+        alike = [one for one in left if _are_alike(one[2], lines)]
+        left = [one for one in left if one not in alike]
+        yield Curve(", ".join(label for label, _, _ in alike), style, [_line(points) for points in lines])
+
+
+def _are_alike(some: list[Points], others: list[Points]) -> bool:
+    if [len(points) for points in some] != [len(points) for points in others]:
+        return False
+    pairs = (pair for one, other in zip(some, others, strict=True) for pair in zip(one, other, strict=True))
+    return all(x == their_x and abs(y - their_y) <= _ALIKE for (x, y), (their_x, their_y) in pairs)
+
+
+def _lines(run: Run, steps: int, least: float, most: float) -> Iterator[Points]:
+    points: Points = []
     stride = max(1, math.ceil(steps / _MOST_POINTS))
     for step in range(0, len(run.loss), stride):
         value = run.loss[step]
         if value is None or not math.isfinite(value):
-            yield from _line(points)
+            if points:
+                yield points
             points = []
         else:
             points.append((_x(step, steps), _y(value, least, most)))
-    yield from _line(points)
+    if points:
+        yield points
 
 
 def _x(step: int, steps: int) -> float:
@@ -69,9 +102,8 @@ def _y(value: float, least: float, most: float) -> float:
     return HEIGHT * (0.95 - 0.9 * share)
 
 
-def _line(points: list[tuple[float, float]]) -> Iterator[str]:
+def _line(points: Points) -> str:
     if len(points) == 1:
         ((x, y),) = points
         points = [(x - _DOT, y), (x + _DOT, y)]
-    if points:
-        yield " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
+    return " ".join(f"{x:.2f},{y:.2f}" for x, y in points)

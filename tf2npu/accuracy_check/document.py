@@ -66,9 +66,9 @@ class ModeEntry(Struct, frozen=True):
     """A precision mode; the graph's own types are `must_keep_origin_dtype`.
 
     run: the one that decides, whose figures these are: the first of its runs that does not agree, else the last.
-    loss: of each step.  tolerance: up to which a run agrees.  least_change: names of nodes, operator types, fusion passes or
-    rules, as least_change_kind says; empty where none is known.  least_change_is_proven: a run with it was made.
-    files: the change for the device's options, beside check.json.
+    loss: of each step.  tolerance, update_tolerance: up to which a run agrees.  least_change: names of nodes, operator types,
+    fusion passes or rules, as least_change_kind says; empty where none is known.  least_change_is_proven: a run with it was
+    made.  files: the change for the device's options, beside check.json.
     """
 
     mode: str
@@ -79,6 +79,7 @@ class ModeEntry(Struct, frozen=True):
     tolerance: Number
     loss_error: Number
     update_error: Number
+    update_tolerance: Number
     first_difference: Difference | None
     cause: Cause | None
     least_change: list[str]
@@ -100,6 +101,7 @@ class RunEntry(Struct, frozen=True):
     tolerance: Number
     loss_error: Number
     update_error: Number
+    update_tolerance: Number
     compared: Count
     agreeing: Count
     failure: Failure | None
@@ -169,7 +171,7 @@ def _numbers(values: Sequence[float | None]) -> list[Number]:
 def _run(run: Run) -> RunEntry:
     return RunEntry(
         run.run, run.mode, verdicts.verdict_of(run), _numbers(run.loss), number(run.tolerance),
-        number(run.loss_error), number(run.update_error), run.compared, run.agreeing, run.failure,
+        number(run.loss_error), number(run.update_error), number(run.update_tolerance), run.compared, run.agreeing, run.failure,
     )  # fmt: skip
 
 
@@ -180,7 +182,8 @@ def _mode(record: Record, mode: verdicts.Mode, files: dict[str, list[str]]) -> M
     return ModeEntry(
         mode=mode.name, run=run.run if is_run else "", runs=[one.run for one in mode.runs], verdict=mode.verdict,
         loss=_numbers(run.loss) if is_run else [], tolerance=number(run.tolerance), loss_error=number(run.loss_error),
-        update_error=number(run.update_error), first_difference=_first(record, run, mode.verdict),
+        update_error=number(run.update_error), update_tolerance=number(run.update_tolerance),
+        first_difference=_first(record, run, mode.verdict),
         cause=verdicts.cause_of(record, run) or None,
         least_change=list(change.names) if change else [], least_change_kind=change.kind if change else "",
         least_change_loss=_numbers(change.loss) if change else [],

@@ -34,6 +34,6 @@ def put(record: Record, out: Path, t: Texts, *, comparisons: Mapping[str, str] |
     """
     texts = {file.name: file.text for file in change_files(record)}
     texts[JSON_NAME] = "".join(document.pieces(document.document(record)))
-    texts[PAGE_NAME] = page.page(record, t, comparisons=comparisons)
+    texts[PAGE_NAME] = page.page(record, t, comparisons=comparisons, home=output.home_of(out))
     output.put_pages(iter(texts.items()), out, "--out")
     return [out / name for name in reversed(texts)]

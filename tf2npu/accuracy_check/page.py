@@ -56,8 +56,11 @@ SCRIPT_TEXTS = ("{} of {} nodes", "no node fits", "Sort by {}", "row {}: {}", "{
 """Texts that the page's script writes, as templates of the catalogue."""
 
 
-def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = None) -> str:
-    """The page as HTML.  comparisons: pages of `tf2npu compare` below this one's folder, by the labels of runs."""
+def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = None, home: str = "") -> str:
+    """The page as HTML.
+
+    comparisons: pages of `tf2npu compare` below this one's folder, by the labels of runs.  home: page of the report beside it.
+    """
     wrong = [run for run in record.runs if verdicts.verdict_of(run) != verdicts.AGREES]
     links = {label: name for label, name in (comparisons or {}).items() if _PAGE_NAME.fullmatch(name)}
     heads = _heads(record, t)
@@ -68,7 +71,7 @@ def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = No
         rows=[_row(record, run, links, t) for run in record.runs], picture=picture(record.runs), steps=_steps(record),
         has_more_steps=max(len(run.loss) for run in record.runs) > _MOST_STEPS, stopped=sentences.stopped(record, t),
         has_cause=verdicts.names_causes(record), heads=heads, static=node_table.static_rows(record), data=as_data(data),
-        n_text=len(node_table.TEXT_COLUMNS) + 1,
+        n_text=len(node_table.TEXT_COLUMNS) + 1, home=home,
     )  # fmt: skip
 
 
@@ -114,7 +117,7 @@ def _row(record: Record, run: Run, links: Mapping[str, str], t: Texts) -> dict[s
     return {
         "name": sentences.label(record, [run], t), "about": t(about[run.run]), "kind": kind.replace(" ", "-"),
         "loss": loss_text(run.loss[-1]) if run.loss else "-",
-        "figures": [share_text(value) for value in (run.loss_error, run.update_error, run.tolerance)],
+        "figures": [share_text(value) for value in (run.loss_error, run.tolerance, run.update_error, run.update_tolerance)],
         "verdict": "" if is_yardstick else sentences.verdict(record, run, t), "first": run.first,
         "row": node_table.row_of(record, run.first) if run.first else -1, "comparison": links.get(run.label, ""),
     }  # fmt: skip

@@ -121,9 +121,10 @@ def _off(run: Run, t: Texts) -> str:
     if wrong:
         return t("loss is {} in step {}", special(wrong[0][1]), wrong[0][0])
     limit = run.tolerance or 0.0
+    update_limit = limit if run.update_tolerance is None else run.update_tolerance
     if run.loss_error is not None and not run.loss_error <= limit:
         return t("differs by {}", share_text(run.loss_error))
-    if run.update_error is not None and not run.update_error <= limit:
+    if run.update_error is not None and not run.update_error <= update_limit:
         return t("updates differ by {}", share_text(run.update_error))
     return t("differs")
 

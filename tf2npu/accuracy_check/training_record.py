@@ -84,6 +84,7 @@ def _run(run: MadeRun, made: Mapping[str, Comparison], n_parameters: int) -> dic
     return {
         "run": run.name, "loss": _losses(run.steps.steps), "agrees": found.first is None and run.failure is None,
         "tolerance": tolerances.loss, "loss_error": as_json(found.loss_error), "update_error": as_json(found.update_error),
+        "update_tolerance": tolerances.update,
         "compared": len(found.updates), "agreeing": found.n_agreeing(tolerances),
         "first": found.first.document() if found.first is not None else None, "cause": _cause(run, made),
         "failure": _plain(run.failure),

@@ -19,6 +19,7 @@ from npu_formats.session_options import table
 from tf2npu.accuracy_check import as_text, document, output
 from tf2npu.accuracy_check.texts import texts
 from tf2npu.accuracy_check.verdicts import EXIT_FAILED, exit_code
+from tf2npu.comparison.texts import Texts
 from tf2npu.launch import mindspore, mindspore_check, pytorch_check
 from tf2npu.launch.bisect_rules import change_of_rules
 from tf2npu.launch.check_processes import AGAIN, FACTS, RECORD, CheckedScript, CheckProcesses, Start, start_process
@@ -244,6 +245,14 @@ class _SessionsCheck(ProgramCheck):
             run["least_change"] = change
 
 
+def _put_beside(record: Record, report: Path, t: Texts) -> None:
+    """Put the page and its files beside the report too, so that both lead to each other wherever the folder goes."""
+    try:
+        output.put(record, report, t)
+    except (ForeignPage, OSError) as error:
+        click.echo(visible(f"tf2npu check: the page cannot be put beside the report: {error}"), err=True)
+
+
 def _tell(record: Record, wanted: Wanted) -> int:
     t = texts(wanted.language)
     try:
@@ -253,5 +262,7 @@ def _tell(record: Record, wanted: Wanted) -> int:
         paths = []
     show(as_text.lines(record, t, folder=str(wanted.out), page=str(paths[0]) if paths else ""), sys.stdout)
     if wanted.report is not None:
+        if wanted.report.absolute() != wanted.out.absolute():
+            _put_beside(record, wanted.report, t)
         merge_check.merge(wanted.report, document.document(record))
     return exit_code(record) if paths else EXIT_FAILED

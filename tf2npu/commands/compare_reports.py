@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from npu_formats.escape import visible
-from tf2npu.commands.named_report import named_report
+from tf2npu.commands.named_report import file_of, named_report
 from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.compared import as_json as compared_json
@@ -32,7 +32,7 @@ def run(before: Path, after: Path, formats: list[str], target: Path | None, lang
     if unknown := [name for name in formats if name not in FORMATS]:
         raise RefusedRequest(f"--compare writes no {unknown[0]}: choose of {', '.join(FORMATS)}")
     if "html" in formats or len(formats) > 1:
-        target = target or after.parent
+        target = target or file_of(after).parent
     if target is not None:
         _refuse_foreign(target, tuple(_FILES[name] for name in formats))
     reports = named_report(before), named_report(after)

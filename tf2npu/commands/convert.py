@@ -19,8 +19,8 @@ from tf2npu.commands.decisions_file import DecisionsFile
 from tf2npu.commands.history import keep_history
 from tf2npu.commands.report_output import check_report_folder, tell
 from tf2npu.commands.report_paths import command_paths
-from tf2npu.commands.smoke import of_report
 from tf2npu.findings import FileResult
+from tf2npu.launch.smoke_entries import of_report
 from tf2npu.project.known_facts import resolve_distributed
 from tf2npu.project.request import UsageProblem
 from tf2npu.project.walk import REPORT_FOLDER

@@ -27,7 +27,7 @@ from tf2npu.launch.temporary_conversion import TemporaryConversion
 from tf2npu.prediction import as_text, comparison
 from tf2npu.prediction.arguments import processes_for
 from tf2npu.prediction.further_batches import add_batches
-from tf2npu.prediction.output import ForeignPage, check_folder, put_pages
+from tf2npu.prediction.output import ForeignPage, check_folder, home_of, put_pages
 from tf2npu.prediction.texts import texts
 from tf2npu.profiles.csv_reader import NoProfile
 from tf2npu.profiles.reader import read_profile
@@ -35,6 +35,7 @@ from tf2npu.profiles.tree import profiles_in
 from tf2npu.refused_request import RefusedRequest
 from tf2npu.report.formats.as_text import report_line, show
 from tf2npu.report.languages.language import counted
+from tf2npu.runs import merge
 
 STDOUT = Path("-")
 _FAILED = 1
@@ -229,7 +230,7 @@ def _show(made: Document, place: Place) -> None:
     if place.report is not None:
         from tf2npu.prediction import page  # Jinja costs a tenth of a second to import
 
-        _put_report(page.pages(made, t), place.report, place.language)
+        _put_report(page.pages(made, t, home=home_of(place.report)), place.report, place.language)
 
 
 def _show_comparison(found: comparison.Comparison, place: Place) -> None:
@@ -240,7 +241,7 @@ def _show_comparison(found: comparison.Comparison, place: Place) -> None:
     if place.report is not None:
         from tf2npu.prediction import page
 
-        _put_report(iter([page.comparison_page(found, t)]), place.report, place.language)
+        _put_report(iter([page.comparison_page(found, t, home=home_of(place.report))]), place.report, place.language)
 
 
 def _put_json(pieces: Iterable[str], place: Place) -> None:
@@ -261,4 +262,5 @@ def _put_report(pages: Iterator[tuple[str, str]], folder: Path, language: str) -
     except (OSError, ForeignPage) as error:
         reason = (error.strerror or error) if isinstance(error, OSError) else error
         raise RefusedRequest(f"{folder}: the report cannot be written: {reason}") from None
+    merge.link_pages(folder)
     click.echo(report_line(folder / first, language), err=True)

@@ -10,7 +10,7 @@ import click
 
 from tf2npu.commands.browser import open_report
 from tf2npu.commands.convert_summary import show_all
-from tf2npu.commands.named_report import named_report
+from tf2npu.commands.named_report import file_of, named_report
 from tf2npu.commands.report_output import check_report_folder, write_report
 from tf2npu.project.workers import default_jobs
 from tf2npu.refused_request import refusing
@@ -27,6 +27,7 @@ def render_again(
     run_files: Sequence[Path] = (),
 ) -> int:  # fmt: skip
     """`tf2npu report`; returns the exit code.  run_files: runs that the report is to have, too."""
+    file = file_of(file)
     report = named_report(file)
     report.prefix, report.language = f"{prefix.rstrip('/')}/" if prefix else "", language
     report.paths = manifest.load(file.parent).paths

@@ -60,7 +60,7 @@ def _smoke(
     for pair in pairs:
         _key_and_value(pair)
     given += [name for name, is_on in (("--all-sessions", options["all_sessions"]), ("--strict", options["strict"])) if is_on]
-    from tf2npu.commands import smoke
+    from tf2npu.launch import smoke_entries as smoke
 
     return smoke.run(words, given, steps, seconds, report)
 

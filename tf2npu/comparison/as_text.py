@@ -26,7 +26,7 @@ def lines(found: Comparison) -> Iterator[Line]:
     yield from _some([Line(f"note       {visible(note)}", "dim") for note in found.notes])
     yield from _some([Line(f"unreadable {visible(str(error))}", "bold red") for error in found.unreadable])
     yield Line(_counted(found), "bold")
-    yield from (Line(f"           {count} {visible(reason)}", "dim") for reason, count in _reasons(found.rows))
+    yield from (Line(f"           {count} {visible(reason)}", "dim") for reason, count in reasons(found.rows))
     yield from first_difference_lines(found)
 
 
@@ -44,9 +44,9 @@ def _counted(found: Comparison) -> str:
     return text + f"; not compared: {counted(counts[NOT_COMPARED], 'row')}"
 
 
-def _reasons(rows: list[Row]) -> list[tuple[str, int]]:
-    """The reasons why rows are not compared, by kind, with the number of rows, the most frequent first."""
-    return Counter(_kind(row) for row in rows if row.verdict == NOT_COMPARED).most_common(_SHOWN)
+def reasons(rows: list[Row], most: int | None = _SHOWN) -> list[tuple[str, int]]:
+    """The reasons why rows are not compared, by kind, with the number of rows, the most frequent first.  most: None for all."""
+    return Counter(_kind(row) for row in rows if row.verdict == NOT_COMPARED).most_common(most)
 
 
 def _kind(row: Row) -> str:

@@ -16,7 +16,7 @@ from jinja2 import Environment
 
 from npu_formats.escape import visible
 from tf2npu import prediction
-from tf2npu.comparison.as_text import inputs_of, place_of
+from tf2npu.comparison.as_text import inputs_of, place_of, reasons
 from tf2npu.comparison.comparison import Comparison
 from tf2npu.comparison.details import Details, details
 from tf2npu.comparison.metrics import ALGORITHMS
@@ -74,7 +74,7 @@ def page(found: Comparison, t: Texts) -> str:
         found=found, first=first, detail=detail, title=_title(found, t), data=as_data(data), counts=found.counts(),
         place=place_of(first) if first else "", inputs=_inputs(found, t),
         bars=_bars(detail) if detail else None, static=[_static(row) for row in found.rows[:_STATIC_ROWS]],
-        columns=COLUMNS, shown=SHOWN_FIRST, sliders=SLIDERS, names=_names(t),
+        reasons=reasons(found.rows, None), columns=COLUMNS, shown=SHOWN_FIRST, sliders=SLIDERS, names=_names(t),
     )  # fmt: skip
 
 

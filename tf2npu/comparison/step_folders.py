@@ -75,7 +75,7 @@ def _number(text: str) -> int:
 
 
 class NoStep(Exception):
-    """The step that the user asked for is not there; the text says which ones are."""
+    """The step that the user asked for is not there, or the folders are swapped; the text says what to name."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,10 @@ def choose(dump: Path, reference: Path, step: int | None) -> Chosen:
     notes: list[str] = []
     others = steps_below(reference)
     tensors = _outermost([found for found in others if found.kind == "npy"])
-    every = [found for found in steps_below(dump) if found.kind == "dump"]
+    given = steps_below(dump)
+    every = [found for found in given if found.kind == "dump"]
+    if given and not every and others and not tensors:
+        raise NoStep(f"{dump} holds npy files and {reference} a dump: they look swapped, name the dump first, then the reference")
     own = every if step is None else [found for found in every if found.step == step]  # of whatever model has it
     if every and not own:
         raise NoStep(f"{dump}: there is no step {step}; it has {_numbers(every)}")

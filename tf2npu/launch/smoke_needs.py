@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from npu_formats.documents.smoke_request import PROJECT
+from npu_formats.documents.smoke_request import ATTEMPT, PROJECT
 from tf2npu.report.runs.record import RunRecord
 from tf2npu.report.work.smoke_runs import missing_argument, missing_file, missing_module
 
@@ -31,6 +32,8 @@ _ABOUT_FILES = re.compile(
 """Words of a script that ends because a file is not there."""
 _DECLARED = re.compile(r"""(?:add_argument|DEFINE_\w+|add_option)\(\s*(?:['"]-\w['"]\s*,\s*)?['"](?:--)?([\w-]+)['"]""")
 """The declaration of an option of a script, with its name."""
+_NOT_THERE = re.compile(r"FileNotFoundError: .*?(?:No such file or directory: '([^']+)'|unable to open file: name = '([^']+)')")
+"""The error of Python, and that of HDF5, for a file that is not there."""
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 
 
@@ -78,6 +81,13 @@ def add_missing(result: SmokeResult, asked: dict[str, str], added: list[str]) ->
     return False
 
 
+def needs_root(result: SmokeResult, project: Path) -> bool:
+    """Whether a script imports a package of its own project that people install first."""
+    module = _NO_MODULE.search(result.last_words)
+    root = module[1].partition(".")[0] if module else ""
+    return bool(root) and ((project / root).is_dir() or (project / f"{root}.py").is_file())
+
+
 def _value_of(name: str, text: str) -> str:
     """A made-up value of an argument: one of its choices, which is to train, or a place; "" where nothing tells."""
     choices = re.search(re.escape(name) + r" (?:[A-Z_]+ )?\{([\w,.\s-]+)\}", text)
@@ -118,10 +128,17 @@ def needs_of(result: SmokeResult) -> list[str]:
     arguments = required_arguments(result.last_words)
     if arguments:
         return [missing_argument(name) for name in arguments]
+    if found := _NOT_THERE.search(result.last_words):
+        return [missing_file(next(filter(None, found.groups())))]
     paths = [
         path for path, how in result.state.get("missing", ()) if how != "exists" or os.path.basename(path) in result.last_words
     ]
-    return [missing_file(path.removeprefix(PROJECT)) for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+    return [missing_file(_shown(path)) for path in dict.fromkeys(paths[-_MOST_NEEDS:])]
+
+
+def _shown(path: str) -> str:
+    """A path as the user knows it, from the project's folder or from their home."""
+    return path.removeprefix(PROJECT).replace(f"{ATTEMPT}home/", "~/")
 
 
 def may_be_elsewhere(result: SmokeResult) -> bool:

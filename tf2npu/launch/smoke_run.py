@@ -24,7 +24,7 @@ from npu_formats.documents.smoke_request import SmokeRequest
 from npu_formats.environment import TF2NPU_SMOKE
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most
 from npu_formats.files.directory import Directory
-from tf2npu.launch.smoke_needs import SmokeResult, add_missing, may_be_elsewhere, needs_of
+from tf2npu.launch.smoke_needs import SmokeResult, add_missing, may_be_elsewhere, needs_of, needs_root
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.report.errors import NotAReport
@@ -109,8 +109,9 @@ def smoke_run(
     cwd: folder below the project in which it is run.
     """
     begin, asked, added, result = time.monotonic(), dict[str, str](), list[str](), SmokeResult(script)
+    is_installed = False
     for number in range(MOST_ATTEMPTS):
-        attempt = _Attempt(project, project.folder / f"attempt{number}", script, cwd)
+        attempt = _Attempt(project, project.folder / f"attempt{number}", script, cwd, is_installed)
         left = seconds - (time.monotonic() - begin)
         result = attempt.run([*words, *added], options, steps, tuple(asked.items()), left)
         result.arguments, result.source = added, _text(project.pristine / script)
@@ -119,12 +120,16 @@ def smoke_run(
             break
         if result.code == 0 and not result.state.get("missing"):
             break
-        if not add_missing(result, asked, added):
+        if not is_installed and needs_root(result, project.pristine):
+            is_installed = True
+        elif not add_missing(result, asked, added):
             folder = os.path.dirname(script)
             if cwd != "." or not folder or not may_be_elsewhere(result):
                 break
             cwd, asked, added = folder, {}, []
     result.seconds = time.monotonic() - begin
+    if is_installed:
+        result.arguments = [*result.arguments, "PYTHONPATH=."]
     _complete(result, os.path.relpath(script, project.told_from or "."))
     return result
 
@@ -142,6 +147,7 @@ class _Attempt:
     folder: Path
     script: str
     cwd: str
+    is_installed: bool
 
     def run(
         self, words: Sequence[str], options: Sequence[str], steps: int, asked: tuple[tuple[str, str], ...], seconds: float
@@ -170,6 +176,8 @@ class _Attempt:
             "PYTHONUSERBASE": site.getuserbase(), "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "localhost",
             **dict.fromkeys(_PROXIES, _NOWHERE),
         }  # fmt: skip
+        if self.is_installed:  # as `pip install -e` would have it
+            own["PYTHONPATH"] = os.pathsep.join(filter(None, (str(self.folder / "project"), os.environ.get("PYTHONPATH"))))
         return {**os.environ, **own}
 
 
@@ -226,7 +234,7 @@ def _complete(result: SmokeResult, script: str) -> None:
 
 
 def _made_arguments(added: Sequence[str]) -> list[dict[str, str]]:
-    return [{"path": " ".join(added), "content": "arguments that the script requires"}] if added else []
+    return [{"path": " ".join(added), "content": "for the script"}] if added else []
 
 
 def pristine_folder(folder: Path) -> Path:

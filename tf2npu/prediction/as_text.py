@@ -18,7 +18,7 @@ _MOST_NAME = 48
 _WIDE = ("\u1100", "\uffe6")  # from and to: characters in between take two columns of a terminal, such as Chinese ones
 SHARE_NAMES = {
     "cube": "cube", "vector": "vector", "memory": "memory", "ai_cpu": "AI CPU", "launch": "launch", "host": "host",
-    "data": "waiting for data", "waiting": "waiting",
+    "waiting": "waiting",
 }  # fmt: skip
 """Names of the parts of a step's time; each is a template of the catalogue."""
 LIMIT_NAMES = {

@@ -135,6 +135,12 @@ def parts(shares: Shares, names: Sequence[str]) -> list[tuple[str, float, float,
     return found
 
 
+def core_share(shares: Shares) -> float | None:
+    """The share of the step in which the AI cores work; None where the launches of tasks are not known apart."""
+    known = [share for share in (shares.cube, shares.vector, shares.memory) if share is not None]
+    return None if shares.launch is None or not known else sum(known)
+
+
 def pipes(tasks: Iterable[Task]) -> list[tuple[str, float]]:
     """(pipe, share of all cycles in which it is busy), the busiest first."""
     total, busy = 0.0, dict[str, float]()

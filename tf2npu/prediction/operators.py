@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from npu_formats.documents.prediction import Task
+from npu_formats.documents.step_shares import merged
 
 _CORES = ("cube", "vector", "")
 """Engines that are the AI cores. A profile that does not name engines counts all its tasks as theirs."""
@@ -52,22 +53,11 @@ def type_of(task: Task) -> str:
 def _grouped(tasks: Iterable[Task], key: Callable[[Task], tuple[str, ...]]) -> list[Operators]:
     groups: dict[tuple[str, ...], Operators] = {}
     kept = list(tasks)
-    busy = _merged((task.start_us, task.start_us + task.duration_us) for task in kept if task.engine in _CORES)
+    busy = merged((task.start_us, task.start_us + task.duration_us) for task in kept if task.engine in _CORES)
     for task in kept:
         exposed = task.duration_us if task.engine in _CORES else _uncovered(task, busy)
         groups.setdefault(key(task), Operators(task)).add(task, exposed)
     return [groups[name] for name in sorted(groups, key=lambda name: (-groups[name].us, name))]
-
-
-def _merged(spans: Iterable[tuple[float, float]]) -> Spans:
-    """Spans that overlap or touch as one, in order."""
-    made: list[tuple[float, float]] = []
-    for start, end in sorted(spans):
-        if made and start <= made[-1][1]:
-            made[-1] = made[-1][0], max(made[-1][1], end)
-        else:
-            made.append((start, end))
-    return made
 
 
 def _uncovered(task: Task, busy: Spans) -> float:

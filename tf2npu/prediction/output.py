@@ -15,6 +15,7 @@ from tf2npu.report.writer import MARKER, PATIENCE_SECONDS
 
 _NAMES = ("prediction.html", "comparison.html")
 """The names that anybody could have given to a file; those of further pages hold a chip."""
+_HOME = "index.html"
 _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"
 
 
@@ -43,6 +44,11 @@ def _check(place: Directory, names: tuple[str, ...], earlier: Written, option: s
         if name not in earlier.names and place.lstat(name) is not None:
             reason = f"exists and was not written by tf2npu; move it away, or give another {option} folder"
             raise ForeignPage(f"{place.path / name}: {reason}")
+
+
+def home_of(folder: Path | None) -> str:
+    """The first page of the migration report that a folder holds, "" where it holds none of ours."""
+    return _HOME if folder is not None and _HOME in manifest.load(folder).names and (folder / _HOME).is_file() else ""
 
 
 def put_pages(pages: Iterator[tuple[str, str]], folder: Path, option: str = "--report") -> str:

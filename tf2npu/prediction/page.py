@@ -41,20 +41,20 @@ SCRIPT_TEXTS = (
 """Texts that the page's script writes, as templates of the catalogue."""
 
 
-def pages(document: Document, t: Texts) -> Iterator[tuple[str, str]]:
-    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE."""
+def pages(document: Document, t: Texts, *, home: str = "") -> Iterator[tuple[str, str]]:
+    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE.  home: of the report beside it, "" for none."""
     names = page_names(document)
     for name, step in zip(names, document.steps, strict=True):
         others = [(other, names[n], other is step) for n, other in enumerate(document.steps)]
-        yield name, _environment(t).get_template("prediction.html").render(_of_step(step, document, others, t))
+        yield name, _environment(t).get_template("prediction.html").render(_of_step(step, document, others, t), home=home)
 
 
-def comparison_page(found: Comparison, t: Texts) -> tuple[str, str]:
-    """(name, HTML text) of the page of a comparison."""
+def comparison_page(found: Comparison, t: Texts, *, home: str = "") -> tuple[str, str]:
+    """(name, HTML text) of the page of a comparison.  home: as of `pages`."""
     rows = [_comparison_cells(row) for row in found.rows]
     data = {"rows": rows, "texts": _script_texts(t), "most": MOST_ROWS}
     context = {"found": found, "rows": rows[:MOST_ROWS], "data": as_data(data), "title": t("Comparison by type of operator")}
-    return COMPARISON_PAGE, _environment(t).get_template("comparison.html").render(context)
+    return COMPARISON_PAGE, _environment(t).get_template("comparison.html").render(context, home=home)
 
 
 def page_names(document: Document) -> list[str]:
@@ -74,7 +74,7 @@ def _environment(t: Texts) -> Environment:
 def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, str, bool]], t: Texts) -> dict[str, Any]:
     held = charts.longest(step.tasks, MOST_TASKS)
     rows = sorted(map(_task_cells, held), key=lambda row: -row[1])
-    types = by_type(step.tasks)
+    types, roofline = by_type(step.tasks), charts.roofline(step)
     total = sum(group.us for group in types) or 1.0
     return {
         "step": step,
@@ -86,7 +86,9 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "types": [(type_of(g.first), g.first.engine, g.n_tasks, g.us, g.us / total) for g in types[:MOST_TYPES]],
         "n_types_left_out": max(len(types) - MOST_TYPES, 0),
         "pipes": charts.pipes(step.tasks),
-        "roofline": charts.roofline(step),
+        "core_share": charts.core_share(step.shares),
+        "roofline": roofline,
+        "roofline_marks": len({(x, y) for x, y, _ in roofline.points}) if roofline else 0,
         "memory": charts.memory(step),
         "alternatives_have_memory": any(other.memory_peak_bytes is not None for other in step.alternatives),
         "alternatives": [(other, loop(other.is_sunk, t)) for other in step.alternatives],

@@ -44,7 +44,7 @@ def _by_device(found: Sequence[Measured], path: Path) -> dict[str, list[Measured
 
 
 def _step(tree: ProfileTree, found: list[Measured], device: str, n_files: int) -> ChipStep:
-    all_steps = steps.traced(tree, device)
+    all_steps = steps.traced(tree, device, found)
     with_tasks = steps.with_tasks(all_steps, found)
     is_traced = bool(with_tasks)
     if not is_traced:
@@ -56,7 +56,7 @@ def _step(tree: ProfileTree, found: list[Measured], device: str, n_files: int) -
         mine = steps.within(found, chosen)
     soc, chip = chip_of(tree, device)
     made = ChipStep(soc=soc, chip=chip, step_ms=chosen.us / 1000, tasks=_from_start(mine, chosen))
-    made.shares = shares_of(made.tasks, chosen)
+    made.shares = shares_of(mine, chosen)
     made.step_ms_range = _range(all_steps)
     made.hbm_bytes = made.chip.hbm_bytes
     made.memory = _memory(tree, chosen, device)
@@ -98,6 +98,8 @@ def _notes(all_steps: Sequence[Step], chosen: Step, is_traced: bool, n_files: in
     said = []
     if len(all_steps) > 1:
         said.append(f"Step {chosen.number} of {len(all_steps)} is shown: the one with the median time.")
+    if chosen.others_us:
+        said.append(f"Other graphs run between the steps: they took {chosen.others_us:.0f} us before this one, beside its time.")
     if not is_traced and len(all_steps) > 1:
         said.append("The profile has no step trace: a step is told by the tasks that come again.")
     if len(all_steps) == 1 and not is_traced:

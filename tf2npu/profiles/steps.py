@@ -6,7 +6,7 @@ import bisect
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tf2npu.profiles.csv_reader import Clock, TableRow, rows
 from tf2npu.profiles.tasks import Measured, device_of
@@ -17,30 +17,59 @@ from tf2npu.profiles.tree import ProfileTree
 class Step:
     """A step between two moments in microseconds.  number: from 1.  model: its id, "" where none is said.
 
-    data: from when to when it waits for the input pipeline, before its first operator; None where the profile does not say.
+    is_traced: whether the step trace has it, from the end of the step before; else it begins with its first task.  others_us:
+    microseconds that other graphs took between the step before and this one, which are not part of it.
     """
 
     number: int
     start: float
     end: float
     model: str = ""
-    data: tuple[float, float] | None = None
+    is_traced: bool = False
+    others_us: float = 0.0
 
     @property
     def us(self) -> float:
         return self.end - self.start
 
 
-def traced(tree: ProfileTree, device: str) -> list[Step]:
-    """The steps of a device's model that takes most time, as step_trace has them; none where it is absent or empty."""
+def traced(tree: ProfileTree, device: str, found: Sequence[Measured]) -> list[Step]:
+    """The steps of a device's model whose tasks take most time, as step_trace has them; none where it is absent or empty.
+
+    The time of its steps does not tell: that of an evaluation between two epochs counts from the evaluation before.
+    """
+    time = _task_time(found)
     by_model: dict[str, list[Step]] = {}
     for path in tree.files["step_trace"]:
         for row in rows(tree.read(path), path):
             step = _of_row(row, tree.clock, len(by_model.get(row.text("modelid"), ())) + 1)
             if step is not None and (row.text("deviceid") or device_of(path)) in ("", device):
                 by_model.setdefault(step.model, []).append(step)
-    most = max(by_model, key=lambda model: (sum(step.us for step in by_model[model]), model), default=None)
-    return [] if most is None else by_model[most]
+    most = max(by_model, key=lambda model: (time.get(model, 0.0), sum(step.us for step in by_model[model]), model), default=None)
+    if most is None:
+        return []
+    ended = [step.end for model, steps in by_model.items() if model != most for step in steps]
+    return _without_others(by_model[most], most, found, ended)
+
+
+def _without_others(steps: Sequence[Step], model: str, found: Sequence[Measured], ended: Sequence[float]) -> list[Step]:
+    """The steps of a model from where other graphs have ended, such as one that takes the batch, or that a hook runs.
+
+    ended: moments at which the trace says that another graph has ended, which may have no task that is recorded.
+    """
+    own = [measured.task.start_us for measured in found if measured.model == model]
+    tasks = ((measured.task.start_us, measured.task.end_us) for measured in found if measured.model != model)
+    others = sorted([*tasks, *zip(ended, ended, strict=True)])
+    starts = [start for start, _ in others]
+    ends = list(itertools.accumulate((end for _, end in others), max))
+    made = []
+    for step in steps:
+        first = bisect.bisect_left(own, step.start)
+        before = bisect.bisect_left(starts, own[first]) if first < len(own) else 0
+        last = ends[before - 1] if before else step.start
+        is_between = first < len(own) and step.start < last <= own[first] and last < step.end
+        made.append(replace(step, start=last, others_us=last - step.start) if is_between else step)
+    return made
 
 
 def _of_row(row: TableRow, clock: Clock, number: int) -> Step | None:
@@ -48,15 +77,15 @@ def _of_row(row: TableRow, clock: Clock, number: int) -> Step | None:
     if end is None or duration is None or duration <= 0:
         return None
     start = end - duration
-    return Step(number, start, end, row.text("modelid"), _data(row, clock, start))
+    return Step(number, start, end, row.text("modelid"), is_traced=True)
 
 
-def _data(row: TableRow, clock: Clock, start: float) -> tuple[float, float] | None:
-    """The wait for data ends where the first forward operator starts.  Source: FP Start less the Iteration End before it."""
-    us, first = row.amount("dataaugbound"), row.moment(clock, "fpstart")
-    if us is None or us < 0:
-        return None
-    return (start, start + us) if first is None else (first - us, first)
+def _task_time(found: Sequence[Measured]) -> dict[str, float]:
+    """Microseconds of all tasks of each model."""
+    time: dict[str, float] = {}
+    for measured in found:
+        time[measured.model] = time.get(measured.model, 0.0) + measured.task.duration_us
+    return time
 
 
 def repeated(found: Sequence[Measured]) -> list[Step]:
@@ -66,9 +95,7 @@ def repeated(found: Sequence[Measured]) -> list[Step]:
 
     The model is the one whose tasks take most time. Its first task is the first of those that come as often as most do.
     """
-    time: dict[str, float] = {}
-    for measured in found:
-        time[measured.model] = time.get(measured.model, 0.0) + measured.task.duration_us
+    time = _task_time(found)
     model = max(time, key=lambda name: (time[name], name))
     mine = [measured for measured in found if measured.model == model]
     counts = Counter(measured.key for measured in mine)

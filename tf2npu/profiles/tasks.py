@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from npu_formats.documents.prediction import Shapes, Task, Words
+from npu_formats.documents.step_shares import busiest_pipe
 from tf2npu.profiles.csv_reader import MOST_AMOUNT, MOST_ROWS, Clock, NoProfile, TableRow, column_names, number_in, plain, rows
 from tf2npu.profiles.tree import ProfileTree
 
@@ -15,6 +16,12 @@ PIPES = {"mac": "cube", "vec": "vector", "scalar": "scalar", "mte1": "mte1", "mt
 """The profiler's word for a pipe and ours. Source: the vendor's profiling guide, metric PipeUtilization."""
 _PREFIXES = ("", "aic", "aiv", "ai")
 """Before a counter's name: none on chips whose cores have both units, else the core's; `ai*` where one column is for both."""
+_CORE_TIMES = ("aicoretime", "aictime", "aivtime")
+"""Columns with the time between the first and the last cycle. Source: the vendor's guides, of all releases."""
+CONTROL_FLOW = re.compile(
+    r"_?(While|(Ref)?(Switch|Merge|Enter|Exit|NextIteration)|LoopCond|Stream(Switch|Merge|Active)|Label\w+)\Z"
+)
+"""Types of operators by which the runtime goes from one task to another. Source: the vendor's graph engine."""
 _CUBE_TYPES = re.compile(r"Conv|MatMul|Gemm|Dense|FullyConnection", re.IGNORECASE)
 _START = ("Task Start Time", "Task Start", "Start Time")
 _DURATION = ("Task Duration", "Duration")
@@ -32,12 +39,21 @@ _MOST_NAME = 2000
 
 @dataclass
 class Measured:
-    """A task as it ran: on which device, and of which model and number it is."""
+    """A task as it ran: on which device, and of which model and number it is.
+
+    core_us: of its time, between the first and the last cycle of a core; None where the profile does not say.
+    """
 
     task: Task
     device: str
     model: str
     number: str
+    core_us: float | None = None
+
+    @property
+    def launch_us(self) -> float:
+        """Microseconds of its time before the first cycle, 0 where the profile does not say."""
+        return 0.0 if self.core_us is None else max(0.0, self.task.duration_us - self.core_us)
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -91,7 +107,7 @@ def _of_summary(row: TableRow, clock: Clock, device: str) -> Measured | None:
     duration, start = row.amount(*_DURATION_CELLS), row.moment(clock, *_START_CELLS)
     if duration is None or start is None or duration < 0:
         return None
-    op_type, cycles = row.text("optype"), _cycles(row)
+    op_type, cycles, core_us = row.text("optype"), _cycles(row), _core_us(row)
     task = Task(
         name=row.text("opname")[:_MOST_NAME],
         op_type=op_type[:_MOST_NAME],
@@ -99,7 +115,7 @@ def _of_summary(row: TableRow, clock: Clock, device: str) -> Measured | None:
         stream=_stream(row),
         start_us=start,
         duration_us=duration,
-        bound=_bound(cycles),
+        bound=_bound(duration, core_us, cycles),
         shapes=Shapes(_shapes(row.text("inputshapes")), _shapes(row.text("outputshapes"))),
         formats=Words(_words(row.text("inputformats")), _words(row.text("outputformats"))),
         dtypes=Words(_words(row.text("inputdatatypes")), _words(row.text("outputdatatypes"))),
@@ -107,7 +123,7 @@ def _of_summary(row: TableRow, clock: Clock, device: str) -> Measured | None:
         cycles=cycles,
         total_cycles=_total_cycles(row),
     )
-    return Measured(task, device, row.text("modelid", "modelname"), row.text("taskid"))
+    return Measured(task, device, row.text("modelid", "modelname"), row.text("taskid"), core_us)
 
 
 def _of_task_time(row: TableRow, clock: Clock, device: str) -> Measured | None:
@@ -152,7 +168,12 @@ def _lane(number: float | None) -> int:
 
 
 def _engine(kind: str, op_type: str, cycles: dict[str, float]) -> str:
-    """The engine of a task: by its type, and on cores that have both units by what its cycles or its operator say."""
+    """The engine of a task: by its type, and on cores that have both units by what its cycles or its operator say.
+
+    "runtime" are the runtime's own tasks: its control flow, and whatever has no kernel, such as a wait for an event.
+    """
+    if CONTROL_FLOW.match(op_type):
+        return "runtime"
     kind = kind.upper().replace("-", "_")
     if "AI_CPU" in kind or "AICPU" in kind:
         return "AI CPU"
@@ -185,8 +206,16 @@ def _total_cycles(row: TableRow) -> float | None:
     return min(sum(found), MOST_AMOUNT) if found else None
 
 
-def _bound(cycles: dict[str, float]) -> str:
-    return max(cycles, key=lambda pipe: cycles[pipe]) if any(cycles.values()) else ""
+def _core_us(row: TableRow) -> float | None:
+    """The time of the slower kind of core: the other one of a mixed task works beside it."""
+    found = [us for name in _CORE_TIMES if (us := row.amount(name)) is not None and us >= 0]
+    return max(found, default=None)
+
+
+def _bound(duration: float, core_us: float | None, cycles: dict[str, float]) -> str:
+    """The busiest pipe, or "start" where the cores work for less than half of the time, as a prediction has it."""
+    pipe = busiest_pipe(cycles)
+    return "start" if core_us is not None and duration > 2 * core_us else pipe
 
 
 def _shapes(cell: str) -> list[list[int]]:

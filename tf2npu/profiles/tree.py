@@ -34,6 +34,8 @@ _KINDS = {
     "info": re.compile(r"info\.json\.\d+\Z"),
     "database": re.compile(r"msprof_\w+\.db\Z"),
 }
+_TABLES = "mindstudio_profiler_output"
+"""Folder of the tables in a profile of the current releases."""
 _PROFILE = re.compile(r"(PROF_|JOB)\w+\Z")
 MOST_PROFILES = 64
 """Profiles that are shown together, a page each: eight hosts of eight devices."""
@@ -66,6 +68,8 @@ def profiles_in(path: Path) -> list[Path]:
     """
     if _PROFILE.match(path.name):
         return [path]
+    if path.name == _TABLES and _PROFILE.match(path.absolute().parent.name):
+        return [path.absolute().parent]  # beside its tables stands what says which chip it is of
     try:
         with Directory.followed(path) as folder:
             entries = folder.entries()

@@ -8,9 +8,9 @@ import os
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES
 from tf2npu.project.walk import Entry, Kind, Tree
 from tf2npu.scanner.console_scripts import is_project_settings
+from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.notebooks.path import is_notebook
-from tf2npu.scanner.option_defaults import MOST_BYTES, is_run_settings
-from tf2npu.scanner.requirements import is_requirements
+from tf2npu.scanner.options.defaults import MOST_BYTES, is_run_settings
 
 _MOST_RUN_SETTINGS = 1_000
 """Launchers and files of settings that are read: folders of data hold more such files than a program has settings."""

@@ -24,10 +24,10 @@ from tf2npu.python2.fixers import FIXERS_OF_BOTH, Refused, divides_as_3, has_gon
 from tf2npu.python2.imports import implicit_siblings, with_relative_imports
 from tf2npu.python2.notebooks import modern_notebook
 from tf2npu.scanner.console_scripts import is_project_settings
+from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.notebooks.path import is_notebook
-from tf2npu.scanner.option_defaults import is_run_settings
+from tf2npu.scanner.options.defaults import is_run_settings
 from tf2npu.scanner.python2.constructs import VERSION_TESTS, explain_python2, is_for_python3
-from tf2npu.scanner.requirements import is_requirements
 from tf2npu.scanner.syntax import parsed
 from tf2npu.scanner.text.source import OR_PYTHON2, LineIndex, SourceError, decode
 

@@ -100,7 +100,7 @@ def _divisions(text: str) -> Iterator[tuple[ast.BinOp | ast.AugAssign, _Names, s
 
 
 def _whole(place: ast.expr, names: _Names) -> Iterator[ast.expr]:
-    """What must be whole where an expression must be: its parts, and those of the one value of each name in it."""
+    """The parts of an expression that must be whole where it must be, and those of the one value of each name in it."""
     for part in whole_parts(place):
         yield part
         owner = names.owner(part.id) if isinstance(part, ast.Name) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ PATIENCE_SECONDS = 60.0
 """Seconds to wait for another process that writes a report there. One of thousands of pages takes less, and who waits would
 lose a conversion."""
 
+_BESIDE = re.compile(r"(prediction(-\d+-\w+)?|comparison|check)\.html")
+"""Pages that `predict`, `profile` and `check` put into the folder of a report. They stay when a run is put into it."""
 _PACKAGE = Path(__file__).parent.parent
 
 
@@ -184,6 +187,9 @@ def write(report: Report, folder: Path, formats: list[str], *, force: bool = Fal
         earlier = manifest.load(folder)
         if not force:
             _check_names(place, formats, earlier)  # a conversion may have put its files there since it was checked
+        report.beside = tuple(
+            sorted(name for name in earlier.names if keep and _BESIDE.fullmatch(name) and _is_file(place, name))
+        )
         digest = _digest(report, formats)
         if digest != earlier.digest or earlier.stamp != _stamp(place, earlier.names):
             _write(report, place, formats, earlier, digest, keep, jobs)
@@ -208,7 +214,7 @@ def _write(report: Report, place: Directory, formats: list[str], earlier: Writte
     except BaseException:
         _sweep(place)
         raise
-    kept = {name for name in earlier.names if keep and not ("html" in formats and _is_page(name))}
+    kept = {name for name in earlier.names if keep and (name in report.beside or not ("html" in formats and _is_page(name)))}
     for name in sorted(earlier.names - drafts.keys() - kept):
         place.remove(name)
     kept_digest = "" if any(drafts.values()) else earlier.digest  # the same pages again: what stands beside still belongs to them
@@ -246,7 +252,7 @@ def _stamp(place: Directory, names: Iterable[str]) -> str:
 
 def _digest(report: Report, formats: list[str]) -> str:
     """Stands for everything that the files of a report depend on: its data, the formats, and the code that renders."""
-    settings = repr((sorted(formats), report.prefix, report.language, report.paths))
+    settings = repr((sorted(formats), report.prefix, report.language, report.paths, report.beside))
     digest = hashlib.sha256(settings.encode("utf-8", "surrogatepass"))
     parts = [path for part in ("report", "rules") for path in sorted((_PACKAGE / part).rglob("*"))]
     for path in (*parts, Path(escape.__file__)):

@@ -56,15 +56,15 @@ def file_not_converted(site: Any) -> None:
     source="Python language reference, the import statement",
     examples=(
         Example.same(
-            "from .layers import dense\nimport tensorflow as tf\nif __name__ == '__main__':\n    dense(tf.zeros([1]))",
-            note="no such file in the project", level="manual",
-        ),
-        Example.same(
             "try:\n    from .layers import dense\nexcept ImportError:\n    dense = None\nimport tensorflow as tf\n"
             "if __name__ == '__main__':\n    print(dense)",
             note="has another way",
         ),
         Example.same("from .layers import dense", note="no script that is run"),
+        Example.same(
+            "import layers\nimport tensorflow as tf\nif __name__ == '__main__':\n    layers.train()",
+            note="a single file is converted, so that what stands beside it is not seen",
+        ),
     ),
 )  # fmt: skip
 def import_of_nothing(site: Any) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from npu_formats.files.lock import Busy
 from tf2npu.config import Config, ConfigError, load_config
 from tf2npu.project.walk import REPORT_FOLDER
 from tf2npu.report import manifest, writer
@@ -74,6 +75,17 @@ def merge(place: Path, made: RunRecord, root: str = "") -> Path:
     report = load(place)
     put(report, made, root, settings_near(Path(root) if root else place))
     return write_again(report, place)
+
+
+def link_pages(place: Path) -> None:
+    """Let the report in a folder, if there is one, lead to the pages that were put beside it; a line says where it cannot."""
+    if not (place / "report.json").is_file() or not (place / _FILES["html"]).is_file():
+        return
+    try:
+        write_again(load(place), place)
+    except (OSError, Busy, NotAReport) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        print(f"tf2npu: the report in {place} does not lead to the new page: {reason}", file=sys.stderr)
 
 
 def settings_near(folder: Path) -> Config:

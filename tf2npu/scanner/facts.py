@@ -16,13 +16,13 @@ from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import Command, commands_in_settings, commands_in_setup_script, is_project_settings
 from tf2npu.scanner.entry_points import TopLevel
 from tf2npu.scanner.input_roles import BUILTINS, LIBRARIES, CallFact, FunctionFact, RoleGatherer, Target
+from tf2npu.scanner.known_modules import is_requirements, named_distributions, names_requirements
 from tf2npu.scanner.module_names import bound_names, is_open
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.notebooks.path import is_notebook
-from tf2npu.scanner.option_defaults import Option, is_run_settings, options_in_settings, options_in_source
+from tf2npu.scanner.options.defaults import Option, is_run_settings, options_in_settings, options_in_source
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
-from tf2npu.scanner.requirements import is_requirements, named_distributions, names_requirements
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name

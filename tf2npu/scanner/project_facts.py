@@ -14,10 +14,10 @@ from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
+from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.names import canonical, is_framework, root_of
-from tf2npu.scanner.option_defaults import is_run_settings, merged_options
+from tf2npu.scanner.options.defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
-from tf2npu.scanner.requirements import is_requirements
 from tf2npu.scanner.uncalled_functions import uncalled
 
 

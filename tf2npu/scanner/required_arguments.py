@@ -1,4 +1,4 @@
-"""Arguments that a script cannot be started without, as its parser says: argparse, the flags of TensorFlow and absl, and click.
+"""Arguments that a script cannot be started without, as its parser says: argparse, flags as absl has them, and click.
 
 The words are those to type, with a name in capitals where a value has to be put, as argparse's own usage line has it.
 """

@@ -89,9 +89,11 @@ def is_possible(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis) -> bool:
     """Whether rows have two to five taps for each phase of their stride, filters fill panels, and sums are not too long."""
     if x.dtype != np.float32 or rows.dilation * cols.dilation > 1 or not (rows.out and cols.out):
         return False
-    filters, bands = w.shape[3], bands_of(rows)
+    if -(-rows.kernel // rows.stride) not in KERNELS:  # asked first: a tile of longer filters has no outputs
+        return False
+    filters = w.shape[3]
     fits = filters % WIDTH == 0 if filters > WIDTH else filters % FEWEST_LANES == 0
-    return bands.rows.kernel in KERNELS and fits and bands.count * cols.out <= LONGEST
+    return fits and bands_of(rows).count * cols.out <= LONGEST
 
 
 def are_packed(cols: Axis, depth: int) -> bool:

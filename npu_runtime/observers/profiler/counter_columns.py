@@ -37,7 +37,7 @@ def counter_columns(group: str) -> list[str]:
 def counter_cells(group: str, task: DeviceTask, chip: Chip) -> list[float]:
     """The cells of a task under those columns."""
     cycles = round(task.cost.total_cycles)
-    time = _core_time(cycles, task.cost.n_blocks, chip)
+    time = _core_time(cycles, task, chip)
     ratios = _by_column(group, task, cycles, chip)
     cells: list[float] = [_rounded(time), cycles]
     for column in counter_columns(group)[2:]:
@@ -58,9 +58,10 @@ def cube_utilization(task: DeviceTask, duration_ns: int, mac_ratio: float, chip:
     return round(cycles / (float(chip.cube_mhz) * chip.n_cores * duration_ns) * 1000 * 100, 3)
 
 
-def _core_time(cycles: int, n_blocks: int, chip: Chip) -> float:
+def _core_time(cycles: int, task: DeviceTask, chip: Chip) -> float:
     """Microseconds that the blocks of a task take on the cores, one after another where there are more blocks than cores."""
-    rounds = -(-n_blocks // chip.n_cores)
+    n_blocks = task.cost.n_blocks
+    rounds = -(-n_blocks // (chip.n_vector_cores if task.task_type == "AI_VECTOR_CORE" else chip.n_cores))
     return round(cycles * 1_000_000 / (chip.cube_mhz * 1_000_000) / n_blocks * rounds, 2)
 
 

@@ -49,7 +49,7 @@ def report(
     report_file: Path | None, compared: tuple[Path, Path] | None, fail_on: str | None, prefix: str, formats: list[str],
     single_file: bool, opens: bool, run_files: tuple[Path, ...], **options,
 ) -> None:  # fmt: skip
-    """Render a report again, or compare two reports.
+    """Render a report again, or compare two reports; a folder stands for the report.json in it.
 
     One format alone other than html and xlsx goes to stdout, unless --report names a folder.
     """

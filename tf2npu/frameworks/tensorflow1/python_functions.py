@@ -57,9 +57,11 @@ def _last(node: ast.AST) -> str:
 
 
 def mixed_files(files: dict[str, FileFacts], edges: Edges) -> tuple[frozenset[str], frozenset[str]]:
-    """Files whose sessions run graphs that call Python, and the files that make these graphs."""
+    """Files whose sessions run graphs that call Python, and the files that make these graphs: one program loads both."""
     calling = {path for path, facts in files.items() if CALLS_PYTHON in facts.flags}
     if not calling:
         return frozenset(), frozenset()
-    sessions = {path for path in importers_of(calling, edges) if MAKES_SESSION in files[path].flags}
-    return frozenset(sessions), frozenset(calling & (sessions | imported_by(sessions, edges)))
+    loading = importers_of(calling, edges)
+    sessions = {path for path in loading | imported_by(loading, edges) if MAKES_SESSION in files[path].flags}
+    programs = {path for path in loading if sessions & ({path} | imported_by({path}, edges))}
+    return frozenset(sessions), frozenset(calling & (programs | imported_by(programs, edges)))

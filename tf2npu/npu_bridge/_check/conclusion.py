@@ -65,7 +65,9 @@ class Conclusion:
         return {
             "run": run.name, "mode": run.mode, "loss": [as_json(value) for value in errors.loss],
             "tolerance": max(run.tolerances.loss, SELF_DISTANCES * yardstick.loss), "loss_error": as_json(errors.loss_error),
-            "update_error": as_json(errors.update_error(yardstick)), "agrees": first is None and run.failure is None,
+            "update_error": as_json(errors.update_error(yardstick)),
+            "update_tolerance": errors.update_tolerance(run.tolerances, yardstick),
+            "agrees": first is None and run.failure is None,
             "compared": len(errors.nodes), "agreeing": agreeing, "first": first,
             "cause": "" if first is None else "randomness" if self._is_random else _cause(run.name, first),
             "least_change": None, "failure": run.failure,

@@ -96,8 +96,17 @@ class RunErrors:
 
     def update_error(self, yardstick: Yardstick) -> float:
         """The largest of those variables of which TensorFlow itself is sure."""
-        sure = [apart for name, apart in self.updates.items() if yardstick.updates.get(name, 0.0) < 1e-2]
-        return max(sure, default=0.0)
+        return self.updates.get(self._least_sure(yardstick), 0.0)
+
+    def update_tolerance(self, tolerances: Tolerances, yardstick: Yardstick) -> float:
+        """The distance that the update of that variable may have."""
+        known = yardstick.updates_16 if tolerances is OF_16_BITS else yardstick.updates
+        return max(tolerances.update, SELF_DISTANCES * known.get(self._least_sure(yardstick), 0.0))
+
+    def _least_sure(self, yardstick: Yardstick) -> str:
+        """The variable that is furthest off, of those of which TensorFlow itself is sure."""
+        sure = [name for name in self.updates if yardstick.updates.get(name, 0.0) < 1e-2]
+        return max(sure, key=lambda name: self.updates[name], default="")
 
 
 def _updates(original: StepValues, after: Mapping[str, np.ndarray]) -> dict[str, float]:

@@ -15,7 +15,9 @@ N_COLUMNS = 10
 _SPLIT = re.compile(
     r"split\(\s*['\"]([^'\"]{1,3})['\"]\s*\)|delimiter\s*=\s*['\"]([^'\"]{1,3})['\"]|sep\s*=\s*['\"]([^'\"]{1,3})['\"]"
 )
-_NUMBERS = re.compile(r"\b(?:int|float|eval)\(|map\((?:int|float)|astype\(|np\.(?:int|float)\w*\(|loadtxt|genfromtxt")
+_NUMBERS = re.compile(
+    r"\b(?:int|float|eval)\(|map\((?:int|float)|astype\(|np\.(?:int|float)\w*\(|dtype\s*=\s*(?:np\.)?(?:int|float)|loadtxt|genfromtxt"
+)
 _PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
 _ESCAPES = {"\\t": "\t", "\\n": "", "\n": "", "\\s+": " "}
 _READERS = {"read_csv": "pandas", "read_table": "pandas", "loadtxt": "numpy", "genfromtxt": "numpy"}

@@ -27,11 +27,14 @@ MOST_LINKS = 65_530
 """Links of a sheet; Excel calls a file with more damaged."""
 _MOST_CHARACTERS = 32_700
 """Characters of a cell: Excel holds 32,767, and the rest is for the words that tell of a cut."""
+_WRAPPED = 40
+"""Width from which on texts of a column take several lines, where they are longer: names stand in narrower ones."""
 _ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _TIMES = re.compile(rb"<dcterms:(created|modified)[^>]*>[^<]*</dcterms:\1>")
 _WIDTHS = {
     "path": 50, "message": 90, "why": 60, "title": 30, "before": 40, "after": 40, "api": 35, "name": 45, "places": 40,
-    "evidence": 60,
+    "evidence": 60, "script": 40, "failure": 60, "changed_files": 40, "in words": 90, "note": 60, "Script file": 50,
+    "API name": 40, "Advice": 80, "host nodes": 40,
 }  # fmt: skip
 """Widths of columns in characters; others have 14, which holds their head."""
 
@@ -65,10 +68,10 @@ def _cut(table: Table) -> str:
 
 
 def _sheet(book: Any, table: Table, view: View) -> None:
-    from openpyxl.styles import Font
+    from openpyxl.styles import Alignment, Font
     from openpyxl.utils import get_column_letter
 
-    texts, sheet = view.texts, book.create_sheet(table.name)
+    texts, sheet, wrapped = view.texts, book.create_sheet(table.name), Alignment(wrap_text=True, vertical="top")
     sheet.freeze_panes = "A2"
     for number, name in enumerate(table.columns, 1):
         sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 14)
@@ -79,11 +82,20 @@ def _sheet(book: Any, table: Table, view: View) -> None:
             break
         n_rows += 1
         cells = [_cell(sheet, value) for value in row.fields]
+        for name, cell in zip(table.columns, cells, strict=True):
+            if _is_long(name, cell):
+                cell.alignment = wrapped
         if (way := _way(view, row)) and n_links < MOST_LINKS:
             n_links += 1
             _link(cells[_linked(table)], way)
         sheet.append(cells)
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(table.columns))}{n_rows + 1}"
+
+
+def _is_long(name: str, cell: Any) -> bool:
+    """Whether a cell of a wide column holds a text that is longer than it is wide."""
+    width = _WIDTHS.get(name, 0)
+    return width >= _WRAPPED and isinstance(cell.value, str) and len(cell.value) > width
 
 
 def _linked(table: Table) -> int:

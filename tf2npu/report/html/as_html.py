@@ -38,6 +38,8 @@ NAMED = {
     "apis.html": "APIs", "rules.html": "Rules", "runs.html": "Runs",
 }  # fmt: skip
 """The pages that the navigation names, where a report has them."""
+_BESIDE = {"check.html": "Check", "prediction.html": "Step time", "comparison.html": "Steps compared"}
+"""Pages of other commands in the folder of a report, the same way."""
 
 
 class Pages:
@@ -107,7 +109,8 @@ def _globals(report: Report, names: list[str]) -> dict[str, Any]:
     return {
         "report": report, "counted": texts.counted, "findings_at": lambda n, places: texts.text(counted_findings(n, places)),
         "said": {name: texts.text(text) for name, text in SHOWN.items()}, "policy": Markup(FOLDER_POLICY),
-        "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED],
+        "navigation": [(name, texts.text(NAMED[name])) for name in names if name in NAMED]
+        + [(name, texts.text(title)) for name, title in _BESIDE.items() if name in report.beside],
         "odd": _odd_in_scripts(),
     }  # fmt: skip
 

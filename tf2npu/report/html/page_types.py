@@ -10,6 +10,11 @@ FOLDERS = ("files", "data", "assets")
 """The folders of a report that hold nothing but pages of files, data and what all pages share."""
 
 
+def run_page_name(number: int) -> str:
+    """The page of a run by its number from 1, the last run first."""
+    return "runs.html" if number == 1 else f"run-{number}.html"
+
+
 @dataclass(frozen=True)
 class Page:
     """A page that is rendered when it is asked for.

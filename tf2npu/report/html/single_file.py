@@ -7,6 +7,7 @@ than one page and are left out.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from posixpath import dirname, join, normpath
 
 from markupsafe import escape
@@ -39,7 +40,7 @@ def single_file(report: Report) -> str:
 
     Raises: TooLarge.
     """
-    pages = Pages(report)
+    pages = Pages(replace(report, beside=()))
     bodies: dict[str, str] = {}
     size, legend = 0, ""
     for name, text in pages.texts():

@@ -125,7 +125,7 @@ class Report:
     earlier_runs: the last run of each other script.
     check: what `tf2npu check --report` adds.  entries: the scripts that are run.  effort: how work is estimated.
     history: what was left after each conversion into the folder, this one last.
-    paths: for the commands that are shown, which report.json does not hold.
+    paths: for the commands that are shown, which report.json does not hold.  beside: pages of other commands in its folder.
     english: of a report in another language the same one in English.
     """
 
@@ -146,6 +146,7 @@ class Report:
     entries: tuple[EntryScript, ...] = ()
     effort: EffortSettings = field(default_factory=EffortSettings)
     paths: CommandPaths = field(default_factory=CommandPaths)
+    beside: tuple[str, ...] = ()
     english: Report | None = None
 
     @property

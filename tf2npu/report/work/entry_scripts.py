@@ -19,6 +19,8 @@ from tf2npu.scanner.notebooks.path import is_notebook
 
 RUNGS = ("not converted", "converted", "loads", "trains", "agrees with the original")
 """The ladder of evidence: each rung is shown by what was done, never supposed."""
+CHECKED = RUNGS[-1]
+"""The rung that a check shows; a run shows those below."""
 HOST_EXPORTS = "export JOB_ID=1 RANK_ID=0 RANK_SIZE=1 DEVICE_ID=0 ASCEND_DEVICE_ID=0 DEVICE_INDEX=0"
 """Environment variables that an NPU host needs for one device. The shim sets the same where they are missing."""
 
@@ -100,7 +102,7 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
     stuck = [path for path in needs if path in files and files[path].status in (Status.FAILED, Status.CONFLICT)]
     if stuck:
         return 0, f"{stuck[0]} was not converted."
-    run = next((run for run in report.runs if _is_of(run["script"], script.path)), None)
+    run = run_of(report, script)
     if run is not None and run.get("changed_files"):
         return 1, "Files have changed since its last run."
     rung, evidence = _of_run(script, run) if run is not None else (1, "Converted; no run has been recorded.")
@@ -108,6 +110,11 @@ def _evidence(report: Report, files: Mapping[str, FileReport], script: EntryScri
     if rung > 1 and check is not None and _is_of(check["script"], script.path) and _agrees(check):
         return 4, f"A check of {_steps(check['steps'])} agrees with the original."
     return rung, evidence
+
+
+def run_of(report: Report, script: EntryScript) -> dict[str, Any] | None:
+    """The last run of a script that the report holds."""
+    return next((run for run in report.runs if _is_of(run["script"], script.path)), None)
 
 
 def _of_run(script: EntryScript, run: Mapping[str, Any]) -> tuple[int, str]:

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
-from tf2npu.scanner.known_modules import is_known_module
+from tf2npu.scanner.known_modules import is_known_module, normalized
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.project_facts import ProjectFacts
-from tf2npu.scanner.requirements import normalized
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.syntax import parsed
 from tf2npu.scanner.text.edits import Fix
@@ -26,7 +25,7 @@ _DEPTH = 10
 @hooks.copied_file
 def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[Finding]:
     """The findings of a file that is not parsed by the converter, as it has nothing to convert."""
-    if path not in project.run:
+    if not _is_asked(path, project):
         return []
     try:
         return _found(path, decode(data).text, project)
@@ -37,13 +36,18 @@ def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[F
 @hooks.after_edits
 def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
     """The same of a file that is converted."""
-    if script.path not in script.project.run or not script.config.is_enabled(_RULE):
+    if not _is_asked(script.path, script.project) or not script.config.is_enabled(_RULE):
         return []
     try:
         found = _found(script.path, script.text, script.project)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     return [Fix(_RULE, findings=[finding]) for finding in found]
+
+
+def _is_asked(path: str, project: ProjectFacts) -> bool:
+    """Whether a script loads the file, and what stands beside it is known: of a single file that is converted it is not."""
+    return path in project.run and len(project.modules) > 1
 
 
 def _found(path: str, text: str, project: ProjectFacts) -> list[Finding]:

@@ -11,7 +11,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.facts.constant_values import bound_value, literal_text
-from tf2npu.scanner.option_defaults import HOLDERS
+from tf2npu.scanner.options.defaults import HOLDERS
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 

@@ -67,6 +67,12 @@ def _say(site: Site, message: str, write: str = "") -> None:
             note="computed with",
             level="manual",
         ),
+        Example.same(
+            "def total(y):\n    t = metric_variable([2, 2], tf.float64, name='t')\n"
+            "    return t, tf.assign_add(t, tf.cast(y, tf.float64))",
+            note="a metric",
+            level="info",
+        ),
         Example.same("x = tf.placeholder(tf.float32, [2])", note="the NPU's own type"),
         Example.same("is_float = dtype == tf.float64", note="only compared"),
         Example.same("d = tf.data.Dataset.range(3).map(lambda i: tf.cast(i, tf.float64))", note="the pipeline runs on the host"),
@@ -84,7 +90,25 @@ def double_type(site: Site) -> None:
                 "The learning rate is float32 now, as the NPU has no float64; the optimizer casts the rate to the variables' "
                 "type anyhow. Nothing is left to do."
             )
+        if kind in _WITH_FLOAT32 and _is_of_metric(site):
+            return site.info(
+                "A metric in float64 runs on the host. Networks of the vendor's model zoo keep theirs so (DeeplabV3_ID0047): the "
+                "training of the model does not wait for it."
+            )
         return _say(site, _advice(kind), f"{written.removesuffix(kind)}float32" if is_real else "")
+
+
+def _is_of_metric(site: Site) -> bool:
+    """Whether a type is that of a metric's variable, which TensorFlow's own metrics make of float64 as well."""
+    for ancestor in site.script.walked.ancestors(site.node):
+        if isinstance(ancestor, cst.Call) and site.source(ancestor.func).rpartition(".")[2] == "metric_variable":
+            return True
+    function: Any = site.scope.function
+    made = function is not None and any(
+        site.source(call.func).rpartition(".")[2] == "metric_variable"
+        for call, _ in site.script.calls_in(*site.script.tree.span(function.node))
+    )
+    return bool(made)
 
 
 def _is_of_rate(site: Site) -> bool:

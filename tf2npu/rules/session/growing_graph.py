@@ -11,7 +11,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.script_kinds import is_test_script
-from tf2npu.scanner.option_defaults import HOLDERS
+from tf2npu.scanner.options.defaults import HOLDERS
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
@@ -135,8 +135,8 @@ def _report(call: Call, fetches: Any) -> None:
             )
         if seldom := _seldom(call, loops):
             return call.info(
-                f"Made anew {seldom} are {named}, for which an NPU compiles the graph each time. Make such ops once, before "
-                "the loop."
+                f"Made anew {seldom}: {named}. The NPU compiles each new op, so make the op once before the loop to save the "
+                "time."
             )
         call.manual(
             f"Made anew in every turn of the loop are {named}, for which an NPU compiles each time. Make such ops "

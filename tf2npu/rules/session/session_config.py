@@ -102,8 +102,8 @@ def _mixes(call: Call, keyword: str, position: int | None) -> bool:
         return True
     if _MIXED not in call.script.text:
         call.manual(
-            "The session's graph calls Python functions, which an NPU leaves to the host only with mix_compile_mode=True. Set "
-            "that option in the session's config.",
+            "The graph of this session calls Python, which an NPU host runs only with mix_compile_mode=True. Set "
+            "mix_compile_mode in the session's options.",
             mixed_computing(call),
         )
     return False

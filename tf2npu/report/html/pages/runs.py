@@ -8,7 +8,7 @@ from typing import Any
 
 from tf2npu.report.formats.render_context import View
 from tf2npu.report.html import one_run
-from tf2npu.report.html.page_types import Page
+from tf2npu.report.html.page_types import Page, run_page_name
 from tf2npu.report.html.run_sections import REPORT_SECTIONS, RUN_SECTIONS
 from tf2npu.report.runs.document import RunDocument
 
@@ -21,12 +21,7 @@ def pages(view: View) -> Iterator[Page]:
             yield Page("runs.html", _TEMPLATE, partial(_context, view, None))
         return
     for number, run in enumerate(view.report.runs, 1):
-        yield Page(_name(number), _TEMPLATE, partial(_context, view, run))
-
-
-def _name(number: int) -> str:
-    """The page of a run by its number from 1."""
-    return "runs.html" if number == 1 else f"run-{number}.html"
+        yield Page(run_page_name(number), _TEMPLATE, partial(_context, view, run))
 
 
 def _context(view: View, run: RunDocument | None) -> dict[str, Any]:
@@ -34,6 +29,6 @@ def _context(view: View, run: RunDocument | None) -> dict[str, Any]:
     of_report = [make(view) for make in REPORT_SECTIONS] if run is view.report.run else []
     return {
         "shown": None if run is None else one_run.told(view.report, run, view.texts, view.site),
-        "others": [{"href": _name(n), "script": one["script"]} for n, one in enumerate(view.report.runs, 1)],
+        "others": [{"href": run_page_name(n), "script": one["script"]} for n, one in enumerate(view.report.runs, 1)],
         "sections": [section for section in (*of_run, *of_report) if section is not None],
     }

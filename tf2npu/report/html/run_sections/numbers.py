@@ -34,8 +34,10 @@ def _number(name: str, named: list[tuple[str, list[dict[str, Any]]]], texts: Cat
     steps = [step for curve in curves for step, _ in curve]
     rows = [{"rank": rank, "first": scalar["first"], "last": scalar["last"]} for rank, scalar in found]
     has_picture = any(len(curve) > 1 for curve in curves)
+    edges = [high, low / 2 + high / 2, low] if high > low else [high]
     return {
         "name": name, "rows": rows, "lines": lines if has_picture else [],
+        "values": [f"{value:.4g}" for value in edges], "first_step": min(steps, default=0), "last_step": max(steps, default=0),
         "told": texts.text(f"{low:.4g} to {high:.4g}, steps {min(steps, default=0)} to {max(steps, default=0)}"),
     }  # fmt: skip
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tf2npu.report.formats.render_context import View, page_name
-from tf2npu.report.html.page_types import Section
-from tf2npu.report.work.entry_scripts import RUNGS, Entry, commands
+from tf2npu.report.html.page_types import Section, run_page_name
+from tf2npu.report.work.entry_scripts import CHECKED, RUNGS, Entry, commands, run_of
 
 _SHOWN = 6
 """Scripts with their commands on the first page; the page of scripts has all."""
@@ -33,11 +33,20 @@ def entry_values(view: View, entry: Entry) -> dict[str, Any]:
         "rung": entry.rung,
         "rung_name": texts.word(RUNGS[entry.rung]),
         "evidence": texts.text(entry.evidence),
+        "proof": _proof(view, entry),
         "open_places": entry.open_places,
         "commands": []
         if view.report.command == "scan"
         else [(texts.text(c.what), c.text) for c in commands(view.report, entry.script)],
     }
+
+
+def _proof(view: View, entry: Entry) -> tuple[str, str]:
+    """(text, address) of the link to what is the evidence: the check, or the run; without an address where neither is."""
+    if RUNGS[entry.rung] == CHECKED:
+        return view.texts.text("Its check"), "check.html" if "check.html" in view.report.beside else "runs.html#check"
+    run = run_of(view.report, entry.script)
+    return view.texts.text("Its run"), "" if run is None else run_page_name(1 + view.report.runs.index(run))
 
 
 STARTS = {
