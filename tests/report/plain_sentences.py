@@ -46,7 +46,7 @@ _PLURAL = re.compile(r"[a-z]+s", re.IGNORECASE)  # "these calls", but "these cal
 
 
 def faults(text: str) -> list[str]:
-    """Faults of a message, or of a template of one; none where it is plain."""
+    """The faults of a message, or of a template of one; nothing where it is plain."""
     found = []
     if (words := len(text.split())) > MOST_WORDS:
         found.append(f"{words} words")

@@ -71,6 +71,6 @@ def test_every_other_message_is_plain_but_for_those_of_before() -> None:
 
 
 def test_the_list_of_those_of_before_only_shrinks() -> None:
-    """What is plain by now, or gone, is taken out by `python -m tests.report.plain_sentences --write`."""
+    """Messages that are plain by now, or gone, are taken out by `python -m tests.report.plain_sentences --write`."""
     assert not_yet() - {text for text in messages() if faults(text)} == set()
     assert len(not_yet()) <= 104
