@@ -1,6 +1,6 @@
 """Functions that nothing in a project names: no call, no reference, no text, so that no run of it comes to them.
 
-Whatever could reach a function without its name, such as a decorator, a base class of another package, names that are put
+Anything that could reach a function without its name, such as a decorator, a base class of another package, names that are put
 together when it runs, or an installation that others import, makes it one that may be called.
 """
 
@@ -94,7 +94,7 @@ def _plain(module: ast.Module, targets: Mapping[str, Target]) -> Iterator[tuple[
 
 
 def _bases(base: ast.expr, known: Mapping[str, tuple[Target, ...]], targets: Mapping[str, Target]) -> tuple[Target, ...] | None:
-    """What a base class is, or extends, of other modules; None where that is not known."""
+    """The classes of other modules that a base class is, or extends; None where that is not known."""
     name = base.id if isinstance(base, ast.Name) else ""
     return known[name] if name in known else (targets[name],) if name in targets else None
 
