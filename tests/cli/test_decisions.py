@@ -14,8 +14,7 @@ SOURCE = (
     "z = tf.py_func(f,\n"
     "    [y],  # the input\n"
     "    tf.float32)\n"
-    "with tf.Session() as s:\n"
-    "    s.run(z)\n"
+    "run(z)\n"
 )
 FILES = ("train.py", "sub/eval.py", "sub/deep/eval.py")
 

@@ -26,7 +26,7 @@ x = tf.placeholder(tf.float32, [None, 3])
 y = tf.py_func(f, [x], tf.float32)
 if a:
     y = tf.py_func(g, [x], tf.float32)
-with tf.Session() as s:
+with session() as s:
     s.run(y)
 """
 SHAPES = {"input": "Placeholder:0", "lines": [{"path": "train.py", "line": 2}], "shapes": ["[4,3]"], "count": 1, "steps": 7}

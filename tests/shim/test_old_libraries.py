@@ -79,6 +79,15 @@ def test_clock_gcd_encodestring_is_alive(lines):
     ]  # fmt: skip
 
 
+def test_the_value_of_a_dataset_of_h5py(lines, tmp_path):
+    import h5py
+
+    with h5py.File(tmp_path / "d.h5", "w") as file:
+        file["image"], file["size"] = np.arange(6).reshape(2, 3), 5
+        assert file["image"].value.tolist() == [[0, 1, 2], [3, 4, 5]] and file["size"].value == 5
+    assert len(lines) == 1 and "dataset[()]" in lines[0]
+
+
 def test_an_enum_flag_with_a_text(lines):
     from absl import flags
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from npu_bridge._old_libraries import (
     absl_flags,
+    hdf5_datasets,
     libraries,
     numpy_names,
     pictures,
@@ -36,7 +37,7 @@ def install() -> None:
     absl_flags.add(journal)
     whole_floats.add(journal)
     libraries.find_old_paths(journal)
-    changes = {"yaml": yaml_loading.add, "pandas": tables.add, **pictures.CHANGES, **libraries.CHANGES}
+    changes = {"yaml": yaml_loading.add, "pandas": tables.add, "h5py": hdf5_datasets.add, **pictures.CHANGES, **libraries.CHANGES}
     AfterImport(changes).watch(journal)
     _active = journal
 
