@@ -21,7 +21,7 @@ def lines_about(path: str, text: str) -> list[str]:
     "data, said, place",
     [
         (b"import tensorflow as tf\ndef f(:\n    pass\n", "", "2:"),
-        (b"import tensorflow as tf\nprint 'two'\n", "Python 2", "2:"),
+        (b"import tensorflow as tf\nprint 'two'\n", "Rewrite the code for Python 3", "2:"),
         (b"import tensorflow as tf\nx = '\xff'\n", "utf-8", "2:"),
         (b"# coding: klingon\nimport tensorflow as tf\n", "klingon", "1:"),
         (b"import tensorflow as tf\nx = 1\0\n", "", "1:"),

@@ -73,7 +73,7 @@ def test_a_changed_copy_of_a_config_loses_what_the_npu_does_not_have(mode: str) 
     assert "NPURunConfig(model_dir='d').replace(\n    save_summary_steps=9  # often\n" in after
     assert "train_distribute" not in after and "device_fn" not in after and "# on GPUs" in after
     told = {f.message.partition(" was removed")[0]: f.level for f in result.findings if " was removed" in f.message}
-    assert told == {"train_distribute=strategy": Level.MANUAL, "device_fn=None": Level.INFO}
+    assert told == {"train_distribute=strategy": Level.INFO, "device_fn=None": Level.INFO}
     assert convert_source(after, "m.py", Config(distributed=mode)).after.decode() == after
 
 

@@ -48,7 +48,7 @@ def test_a_shape_that_no_array_has_ends_no_comparison(dims, tmp_path, capsys):
         put(tmp_path / side, "Add.bad.1.2.1700000000000000", dims, 4 if all(dims) else 0)
     assert run("compare", tmp_path / "d", tmp_path / "r", "--out", tmp_path / "o") == 3
     out = "".join(capsys.readouterr())
-    assert "Add.bad" in out and "1 tensors: 1 agree" in out
+    assert "Add.bad" in out and "1 tensor: 1 agree" in out
 
 
 @pytest.mark.parametrize("name", ["Add.x.1.2.1700000000000000/../y", "../Add.x.1.2.1700000000000000", "Add.x.1.2.17\x1b[31m"])

@@ -98,7 +98,7 @@ def test_verdict_places_risks_and_the_first_step_are_read_without_scrolling(open
     assert is_read(page.locator("#next_steps .steps li").first)
     if name == "small":
         assert page.locator("#verdict .outcome").inner_text().startswith("Ready after")
-        assert "places left" in page.locator("#verdict .left").inner_text()
+        assert "left" in page.locator("#verdict .left").inner_text()
 
 
 def test_what_to_change_and_the_command_are_two_clicks_away(opened, report):

@@ -12,7 +12,7 @@ from tf2npu.report.html import as_html
 from tf2npu.report.model.build import build
 
 _START = "import tensorflow as tf\nimport numpy as np\n"
-_CELLS = [_START, "a = np.rank(1)", "b = 1\nc = np.rank(2)\n", "d = np.rank(3)"]
+_CELLS = [_START, "a = np.loads(1)", "b = 1\nc = np.loads(2)\n", "d = np.loads(3)"]
 _NOTEBOOK = json.dumps({
     "cells": [{"cell_type": "code", "metadata": {}, "source": c, "outputs": [], "execution_count": None} for c in _CELLS],
     "metadata": {}, "nbformat": 4, "nbformat_minor": 2,
@@ -22,7 +22,7 @@ _NOTEBOOK = json.dumps({
 @pytest.mark.parametrize(
     ("path", "source", "shown"),
     [
-        ("m.py", f"{_START}a = np.rank(1)\nb = 1\nc = np.rank(2)\nd = np.rank(3)\n", ["5", "6"]),
+        ("m.py", f"{_START}a = np.loads(1)\nb = 1\nc = np.loads(2)\nd = np.loads(3)\n", ["5", "6"]),
         ("m.ipynb", _NOTEBOOK, ["cell 2:2", "cell 3:1"]),
     ],
 )

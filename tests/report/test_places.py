@@ -17,7 +17,7 @@ from tf2npu.report.model.build import build
 @pytest.mark.parametrize(("calls", "n_places"), [(1, 1), (3, 3), (30, 30)])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_number_is_that_of_its_name(calls, n_places, language):
-    source = "import tensorflow as tf\nimport numpy as np\n" + "".join(f"x{n} = np.rank({n})\n" for n in range(calls))
+    source = "import tensorflow as tf\nimport numpy as np\n" + "".join(f"x{n} = np.loads({n})\n" for n in range(calls))
     report = build([convert_source(source, "m.py")])
     work = [finding for _, finding in report.findings() if finding.level.value == "manual"]
     assert len(work) == 1

@@ -54,6 +54,7 @@ IN_ORDER = (
     Typed("tf2npu convert src --diff", r"\+.*npu_bridge"),
     Typed("tf2npu convert src --in-place", r"`tf2npu undo src` puts the files back"),
     Typed("tf2npu undo src", r"1 file restored, 0 kept"),
+    Typed("tf2npu run --smoke 5 out/train.py", r"Seen to train"),
     Typed("tf2npu api tf.nn.ctc_loss", r"verdict: manual"),
     Typed("tf2npu api 'tf.nn.*'", r"tf\.nn\.", is_in_readme=False),
     Typed("tf2npu rules NPU101", r"NPU101"),

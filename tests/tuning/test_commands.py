@@ -96,10 +96,10 @@ def test_a_team_shares_a_bank(tool, tmp_path):
     fast, slow = (bank(folder)["entries"][0]["us"] for folder in (best, default))
     done = tool("bank", "merge", default)
     assert (
-        done.returncode == 0 and done.stdout.startswith("1 entries added") and bank(tmp_path / "bank")["entries"][0]["us"] == slow
+        done.returncode == 0 and done.stdout.startswith("1 entry added") and bank(tmp_path / "bank")["entries"][0]["us"] == slow
     )
     exported = tool("bank", "export", "team.json", TUNE_BANK_PATH=str(best))
-    assert exported.returncode == 0 and "1 entries of Ascend910A" in exported.stdout
+    assert exported.returncode == 0 and "1 entry of Ascend910A" in exported.stdout
     assert "1 replaced" in tool("bank", "merge", "team.json", default / NAME).stdout
     assert bank(tmp_path / "bank")["entries"] == bank(best)["entries"] and fast < slow
     assert "0 added" not in tool("bank", "merge", default).stdout and bank(tmp_path / "bank")["entries"][0]["us"] == fast
@@ -120,7 +120,7 @@ def test_entries_that_lie_are_left_out(tool, tmp_path):
     tuned(tmp_path / "best", tasks.improvable(CHIP), tasks.walk)
     OperatorBank("Ascend910A", tmp_path / "false", print).put([entry(1, 0.001)], lambda new, stored: True)
     done = tool("bank", "merge", "false", "best")
-    assert "1 entries added" in done.stdout and "1 left out" in done.stdout
+    assert "1 entry added" in done.stdout and "1 left out" in done.stdout
     assert bank(tmp_path / "bank")["entries"] == bank(tmp_path / "best")["entries"]
     assert "not usable" in tool("bank", "show", "false").stdout
 
