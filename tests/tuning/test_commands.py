@@ -104,7 +104,7 @@ def test_a_team_shares_a_bank(tool, tmp_path):
     assert bank(tmp_path / "bank")["entries"] == bank(best)["entries"] and fast < slow
     assert "0 added" not in tool("bank", "merge", default).stdout and bank(tmp_path / "bank")["entries"][0]["us"] == fast
     shown = tool("bank", "show", "team.json").stdout
-    assert "MatMulV2" in shown and shown.splitlines()[-1] == "1 entries"
+    assert "MatMulV2" in shown and shown.splitlines()[-1] == "1 entry"
 
 
 def test_a_merge_that_cannot_be_kept_has_failed(tool, tmp_path):
