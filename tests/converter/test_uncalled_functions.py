@@ -52,3 +52,13 @@ def test_what_may_be_called_stays_work(why: str):
 
 def test_a_file_that_no_entry_script_needs_is_left_as_it_is():
     assert levels({"train.py": "import tensorflow as tf\ntf.Session().run(1)\n"}) == ["manual"]
+
+
+def test_code_that_keeps_python_from_reading_the_file_stays_work():
+    source = UNUSED.replace("    return tf.nn.l2_norm(x)", "    if (y := x):\n        return y")
+    assert [f.level.value for f in findings({"train.py": TRAIN, "net.py": source}, "net.py", "NPU950")] == ["unsupported"]
+
+
+def test_a_default_is_computed_when_the_file_is_loaded():
+    source = UNUSED.replace("norm(x):\n    return tf.nn.l2_norm(x)", "norm(x=tf.nn.l2_norm(1)):\n    return x")
+    assert levels({"net.py": source}) == ["manual"]

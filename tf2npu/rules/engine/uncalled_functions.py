@@ -9,6 +9,7 @@ from tf2npu.api_support.table import table
 from tf2npu.api_support.uses import ApiUses
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
+from tf2npu.rules.facts.load_time import KEEPING_FILES_FROM_LOADING
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.text.edits import Fix
@@ -22,10 +23,16 @@ def told_with_the_function(script: Script, uses: ApiUses, fixes: list[Fix]) -> l
     if not script.project.uncalled or script.path not in script.project.run:
         return []
     for fix in fixes:
-        if not fix.changes and not fix.must_go and any(finding.level in _WORK for finding in fix.findings):
-            name = _uncalled_around(script, *fix.site)
-            if name:
-                fix.findings = [_lowered(finding, name) for finding in fix.findings]
+        if (
+            fix.rule in KEEPING_FILES_FROM_LOADING
+            or fix.changes
+            or fix.must_go
+            or not any(f.level in _WORK for f in fix.findings)
+        ):
+            continue
+        name = _uncalled_around(script, *fix.site)
+        if name:
+            fix.findings = [_lowered(finding, name) for finding in fix.findings]
     return []
 
 
@@ -44,10 +51,10 @@ def _uncalled_around(script: Script, start: int, end: int) -> str:
 
 @fact
 def _uncalled_here(script: Script) -> list[tuple[int, int, str]]:
-    """The functions of a file that nothing names: where they start and end, and their names."""
+    """The functions of a file that nothing names: where their bodies, which loading the file does not run, start and end."""
     names = script.project.uncalled - _called_by_the_framework()
     functions = [node for node, _, _ in script.walked.functions if node.name.value in names]
-    return [(*script.tree.span(node), node.name.value) for node in functions]
+    return [(*script.tree.span(node.body), node.name.value) for node in functions]
 
 
 @lru_cache(maxsize=1)

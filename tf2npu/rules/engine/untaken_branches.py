@@ -7,6 +7,7 @@ from dataclasses import replace
 from tf2npu.api_support.uses import ApiUses
 from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
+from tf2npu.rules.facts.load_time import KEEPING_FILES_FROM_LOADING
 from tf2npu.rules.facts.untaken_branches import condition_of_place
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.text.edits import Fix
@@ -22,7 +23,13 @@ def told_with_their_condition(script: Script, uses: ApiUses, fixes: list[Fix]) -
     if not script.project.options:
         return []
     for fix in fixes:
-        if fix.changes or fix.must_go or fix.site[0] >= fix.site[1] or not any(f.level in _WORK for f in fix.findings):
+        if (
+            fix.rule in KEEPING_FILES_FROM_LOADING
+            or fix.changes
+            or fix.must_go
+            or fix.site[0] >= fix.site[1]
+            or not any(f.level in _WORK for f in fix.findings)
+        ):
             continue
         condition = condition_of_place(script, *fix.site)
         if condition:
