@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-Time = TypeVar("Time", int, float)
+from npu_formats.intervals import union
+
 _CORES = ("cube", "vector")
 """Engines that are units of the AI cores, and pipes of the same name that compute."""
 _BESIDE = {"AI CPU": "ai_cpu", "runtime": "launch", "copy": "host", "HCCL": "waiting"}
@@ -42,10 +42,10 @@ def parts_of(tasks: Sequence[TimedTask], step_us: float, begins: float) -> dict[
     """
     found = dict.fromkeys((*_CORES, "memory", "ai_cpu", "launch", "host", "waiting"), 0.0)
     core = [task for task in tasks if task.engine in _CORES]
-    covered = merged((task.start, task.end) for task in core)
+    covered = union((task.start, task.end) for task in core)
     _count_core(core, found, covered)
     for engine, part in _BESIDE.items():
-        both = merged([*covered, *((task.start, task.end) for task in tasks if task.engine == engine)])
+        both = union([*covered, *((task.start, task.end) for task in tasks if task.engine == engine)])
         found[part] += _length(both) - _length(covered)
         covered = both
     first = covered[0][0] if covered else begins + step_us
@@ -71,17 +71,6 @@ def _part(task: TimedTask) -> str:
     if task.busiest in ("", "scalar"):
         return task.engine
     return task.busiest if task.busiest in _CORES else "memory"
-
-
-def merged(spans: Iterable[tuple[Time, Time]]) -> list[tuple[Time, Time]]:
-    """The moments that are in any of the spans, as spans that do not touch, in order."""
-    made: list[tuple[Time, Time]] = []
-    for start, end in sorted(spans):
-        if made and start <= made[-1][1]:
-            made[-1] = made[-1][0], max(end, made[-1][1])
-        elif start < end:
-            made.append((start, end))
-    return made
 
 
 def _length(spans: Iterable[tuple[float, float]]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from npu_formats.documents.prediction import Task
-from npu_formats.documents.step_shares import merged
+from npu_formats.intervals import union
 
 _CORES = ("cube", "vector", "")
 """Engines that are the AI cores. A profile that does not name engines counts all its tasks as theirs."""
@@ -53,7 +53,7 @@ def type_of(task: Task) -> str:
 def _grouped(tasks: Iterable[Task], key: Callable[[Task], tuple[str, ...]]) -> list[Operators]:
     groups: dict[tuple[str, ...], Operators] = {}
     kept = list(tasks)
-    busy = merged((task.start_us, task.start_us + task.duration_us) for task in kept if task.engine in _CORES)
+    busy = union((task.start_us, task.start_us + task.duration_us) for task in kept if task.engine in _CORES)
     for task in kept:
         exposed = task.duration_us if task.engine in _CORES else _uncovered(task, busy)
         groups.setdefault(key(task), Operators(task)).add(task, exposed)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from tf2npu.scanner.syntax import last_name
+
 _MARKS = ("add_argument", "mark_flag", "DEFINE_", "click")
 """Texts without one of which a file has no parser that is looked at."""
 _DECLARING = ("add_argument", "DEFINE_", "option", "argument")
@@ -21,7 +23,7 @@ def required_arguments(text: str, nodes: Sequence[ast.AST]) -> tuple[str, ...] |
     if not any(mark in text for mark in _MARKS):
         return None
     calls = [node for node in nodes if type(node) is ast.Call]
-    if not any(_last_name(call.func).startswith(_DECLARING) for call in calls):
+    if not any(last_name(call.func).startswith(_DECLARING) for call in calls):
         return None
     partial = _partial_parsers(nodes)
     found = sorted(
@@ -37,13 +39,13 @@ def _partial_parsers(nodes: Sequence[ast.AST]) -> frozenset[str]:
         target.id
         for targets, value in made
         for target in targets
-        if isinstance(target, ast.Name) and _last_name(value.func) in ("add_parser", "add_mutually_exclusive_group")
+        if isinstance(target, ast.Name) and last_name(value.func) in ("add_parser", "add_mutually_exclusive_group")
     )
 
 
 def _arguments(call: ast.Call, partial: frozenset[str]) -> Iterator[tuple[str, ...]]:
     """The words of each argument that a call declares and that is needed."""
-    name = _last_name(call.func)
+    name = last_name(call.func)
     if name == "add_argument" and not _is_of(call.func, partial):
         yield from _of_argparse(call)
     elif name == "mark_flag_as_required":
@@ -118,10 +120,6 @@ def _constant(call: ast.Call, name: str) -> object:
 
 def _is_true(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_of(node: ast.expr, names: frozenset[str]) -> bool:

@@ -46,6 +46,11 @@ def chain(node: ast.expr) -> tuple[str, list[str]]:
     return node.id if isinstance(node, ast.Name) else "", parts[::-1]
 
 
+def last_name(node: ast.AST) -> str:
+    """The last name of a chain of attributes, or a name alone; "" for another expression."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, nearest first."""
     found = [node]

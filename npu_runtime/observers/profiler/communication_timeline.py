@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from npu_formats.intervals import lanes
 from npu_runtime.observers.profiler.clocks import TICK_NS
 from npu_runtime.observers.profiler.collective_names import CollectiveNames
 from npu_runtime.observers.profiler.device_log import DeviceLog, LoggedTask
@@ -12,7 +13,6 @@ from npu_runtime.observers.profiler.element_types import item_bytes
 from npu_runtime.observers.profiler.raw.communication import GROUP, PART
 from npu_runtime.observers.profiler.task_tables import collectives
 from npu_runtime.observers.profiler.trace_events import Process, at_tick, slice_event, tick_duration
-from npu_runtime.simulation.intervals import lanes
 
 _ORDER = 17
 """Place of the group of tracks from the top."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npu_formats.intervals import lanes
 from npu_runtime.observers.profiler.device_log import DeviceLog, LoggedStep
 from npu_runtime.observers.profiler.step_trace import duration
 from npu_runtime.observers.profiler.trace_events import Process, at_tick, document, flow_event, slice_event, tick_duration
-from npu_runtime.simulation.intervals import lanes
 
 FIRST_THREAD = 70000
 """Number of the first track of steps, behind all streams. Source: the vendor's exported timelines."""

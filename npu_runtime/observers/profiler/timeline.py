@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from npu_formats.intervals import Interval, difference, union
 from npu_runtime.observers.profiler.clocks import tick_ns
 from npu_runtime.observers.profiler.communication_timeline import communication_events
 from npu_runtime.observers.profiler.device_log import DeviceLog, LoggedTask
@@ -23,7 +24,6 @@ from npu_runtime.observers.profiler.trace_events import (
     slice_event,
     tick_duration,
 )
-from npu_runtime.simulation.intervals import Interval, difference, union
 
 _CANN, _HARDWARE, _OVERLAP = 7, 14, 20
 """Places of the groups from the top. Source: the vendor's exported timelines."""

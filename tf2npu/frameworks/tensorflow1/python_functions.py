@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from tf2npu.frameworks.base import Edges, ParsedFile
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import imported_by, importers_of
+from tf2npu.scanner.syntax import last_name
 
 CALLS_PYTHON = "calls_python"
 """The file has a Python function in a graph, by all that it tells not in an input pipeline."""
@@ -30,9 +31,9 @@ _INPUT_FILE = re.compile(r"data|input|preproc|decoder|augment|parse|reader|recor
 
 def flags_of_python(file: ParsedFile) -> Iterator[str]:
     """The flags of one file."""
-    if any(_last(call.func) in _SESSIONS for call in file.calls):
+    if any(last_name(call.func) in _SESSIONS for call in file.calls):
         yield MAKES_SESSION
-    made = [call for call in file.calls if _last(call.func) in _FUNCTIONS]
+    made = [call for call in file.calls if last_name(call.func) in _FUNCTIONS]
     if made and not _INPUT_FILE.search(PurePosixPath(file.path).stem):
         inside = list(_pipeline_lines(file))
         if any(not any(start <= call.lineno <= end for start, end in inside) for call in made):
@@ -46,14 +47,10 @@ def _pipeline_lines(file: ParsedFile) -> Iterator[tuple[int, int]]:
         if isinstance(call.func, ast.Attribute) and call.func.attr in _TAKES_FUNCTION:
             yield call.lineno, call.end_lineno or call.lineno
             values = [*call.args, *(keyword.value for keyword in call.keywords)]
-            given |= {_last(node) for value in values for node in ast.walk(value)}
+            given |= {last_name(node) for value in values for node in ast.walk(value)}
     for node in file.nodes:
         if isinstance(node, ast.FunctionDef) and node.name in given:
             yield node.lineno, node.end_lineno or node.lineno
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def mixed_files(files: dict[str, FileFacts], edges: Edges) -> tuple[frozenset[str], frozenset[str]]:

@@ -221,9 +221,7 @@ def _report(document: ReportDocument, raw: dict[str, Any]) -> Report:
         earlier_runs=raw.get("earlier_runs", []),
         check=raw.get("check"),
         history=tuple(HistoryEntry(e.decisions, e.findings, e.places, e.minutes) for e in document.history),
-        entries=tuple(
-            EntryScript(e.path, e.starts, e.trains, tuple(e.runs), e.folder, tuple(e.arguments)) for e in document.entries
-        ),
+        entries=tuple(map(_read_entry, document.entries)),
         effort=_read_effort(summary.effort),
     )
 

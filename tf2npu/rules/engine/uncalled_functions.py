@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from tf2npu.api_support.table import table
 from tf2npu.api_support.uses import ApiUses
-from tf2npu.findings import Finding, Level
 from tf2npu.rules import hooks
-from tf2npu.rules.facts.load_time import KEEPING_FILES_FROM_LOADING
+from tf2npu.rules.engine.lowered_work import lower
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.text.edits import Fix
-
-_WORK = (Level.MANUAL, Level.UNSUPPORTED)
 
 
 @hooks.after_rules
@@ -22,25 +18,13 @@ def told_with_the_function(script: Script, uses: ApiUses, fixes: list[Fix]) -> l
     """Lowers findings that ask for work in a function that nothing names, and says so; adds none."""
     if not script.project.uncalled or script.path not in script.project.run:
         return []
-    for fix in fixes:
-        if (
-            fix.rule in KEEPING_FILES_FROM_LOADING
-            or fix.changes
-            or fix.must_go
-            or not any(f.level in _WORK for f in fix.findings)
-        ):
-            continue
-        name = _uncalled_around(script, *fix.site)
-        if name:
-            fix.findings = [_lowered(finding, name) for finding in fix.findings]
+    lower(fixes, partial(_uncalled_around, script), _said)
     return []
 
 
-def _lowered(finding: Finding, name: str) -> Finding:
-    if finding.level not in _WORK:
-        return finding
-    message = f"Nothing in this project calls {name}. If you do: {finding.message}"
-    return replace(finding, level=Level.INFO, message=message)
+def _said(name: str, told: str) -> str:
+    message = f"Nothing in this project calls {name}. If you do: {told}"
+    return message
 
 
 def _uncalled_around(script: Script, start: int, end: int) -> str:

@@ -13,8 +13,6 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 
-KEEPING_FILES_FROM_LOADING = frozenset({"NPU950"})
-"""Rules about code that keeps Python from reading the whole file, wherever it stands."""
 _STARTS = ("horovod.tensorflow.init", "horovod.tensorflow.keras.init")
 
 

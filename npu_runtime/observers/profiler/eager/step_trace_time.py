@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from npu_formats.intervals import Interval, difference, union
 from npu_runtime.observers.profiler.clocks import TICK_NS
 from npu_runtime.observers.profiler.csv_files import table
 from npu_runtime.observers.profiler.device_log import LoggedTask
 from npu_runtime.observers.profiler.eager.eager_profile import EagerProfile
-from npu_runtime.simulation.intervals import Interval, difference, union
 
 _COLUMNS = (
     "Device_id", "Step", "Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free", "Stage", "Bubble",
