@@ -72,7 +72,8 @@ class _Compiler:
     def described(self, task: LoweredTask, number: int, stream: int) -> DeviceTask:
         members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
         source = next(filter(None, map(self.source_of, (*task.head.members, ""))), "")
-        cost, is_dynamic = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip)), any(op.is_dynamic for op in task.ops)
+        cost = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip))
+        is_dynamic = any(op.is_dynamic for op in task.ops)
         if is_dynamic:  # the host issues it when it knows the shapes; all others it issues as one graph
             cost = replace(cost, us=cost.us + load_fitted().issue_us)
         return DeviceTask(
