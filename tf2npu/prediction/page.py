@@ -25,7 +25,7 @@ from tf2npu.report.html.code_table import seen, told
 from tf2npu.report.html.standalone import as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
-FIRST_PAGE, COMPARISON_PAGE = "prediction.html", "comparison.html"
+FIRST_PAGE, PROFILE_PAGE, COMPARISON_PAGE = "prediction.html", "profile.html", "comparison.html"
 MOST_TASKS = 20_000
 """Tasks that a page holds for its script: a page of 4 MB, which a browser opens in a second. A step of BERT-large has 9,000."""
 MOST_ROWS = 100
@@ -42,7 +42,10 @@ SCRIPT_TEXTS = (
 
 
 def pages(document: Document, t: Texts, *, home: str = "") -> Iterator[tuple[str, str]]:
-    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE.  home: of the report beside it, "" for none."""
+    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE, of a profile PROFILE_PAGE.
+
+    home: of the report beside it, "" for none.
+    """
     names = page_names(document)
     for name, step in zip(names, document.steps, strict=True):
         others = [(other, names[n], other is step) for n, other in enumerate(document.steps)]
@@ -58,9 +61,10 @@ def comparison_page(found: Comparison, t: Texts, *, home: str = "") -> tuple[str
 
 
 def page_names(document: Document) -> list[str]:
-    """A file name for each chip, harmless whatever the chip is called."""
+    """A file name for each chip, harmless whatever the chip is called; a profile has names of its own beside a prediction."""
+    first = PROFILE_PAGE if document.origin == "profile" else FIRST_PAGE
     safe = [re.sub(r"[^A-Za-z0-9]+", "", step.soc or "")[:40] for step in document.steps]
-    return [FIRST_PAGE, *(f"prediction-{n}-{name or 'chip'}.html" for n, name in enumerate(safe[1:], 2))]
+    return [first, *(f"{Path(first).stem}-{n}-{name or 'chip'}.html" for n, name in enumerate(safe[1:], 2))]
 
 
 @lru_cache(maxsize=4)
