@@ -102,6 +102,11 @@ def test_curves_on_each_other_are_one_and_have_axes(opened):
     assert keys == ["A, A', B, C, D", f"E {MIX}"]
     shown = "JSON.stringify([...document.querySelectorAll('.plot span')].map((e) => e.textContent))"
     assert json.loads(browser.ask(shown)) == ["2.3026", "2.0370", "1.7714", "Step 0", "2"]
+    points = browser.ask("document.querySelector('.curves polyline').getAttribute('points')").split()
+    assert (points[0].split(",")[0], points[-1].split(",")[0]) == (
+        "0.00",
+        "100.00",
+    )  # the first and the last step stand above their names
 
 
 def test_the_tables_fit_a_laptop(opened):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ MARKS = {"cube": "cube", "vector": "vector", "AI CPU": "ai_cpu", "HCCL": "hccl",
 """The class of the style sheet for what each engine does."""
 MOST_TYPES = 60
 """Types of operators that are drawn as bars; no training graph of ours has more than 70."""
+_MAY_BE_EMPTY = range(5, 12)
+"""Columns of the table of operators that are not shown where no row has a value: a profile knows no work, sources neither."""
 SCRIPT_TEXTS = (
     "{} of {} shown", "{} to {} of {}", "{} tasks, {} in all", "no task is chosen", "Show more", "stream {}",
     "task {} of {}", "{} further streams are not drawn: {} lanes fit",
@@ -100,6 +103,7 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "scaling_head": scaling_head(step, t),
         "notes": [t.note(note) for note in step.notes],
         "rows": rows[:MOST_ROWS],
+        "empty_columns": [n for n in _MAY_BE_EMPTY if not any(row[n] for row in rows)],
         "n_tasks_left_out": len(step.tasks) - len(held),
         "data": as_data(_script_data(step, rows, t)),
     }
@@ -121,18 +125,19 @@ def _task_cells(task: Task) -> list[Any]:
     ]
     return [
         visible(task.name), round(task.duration_us, 2), round(task.start_us, 2), visible(task.op_type), visible(task.engine),
-        visible(task.bound), visible(task.source), " -> ".join(filter(None, shapes)), _kinds(task),
+        visible(task.bound), visible(task.source), " → ".join(filter(None, shapes)), _kinds(task),
         task.n_blocks, _millions(task.flops), _millions(task.hbm_bytes), task.stream,
     ]  # fmt: skip
 
 
 def _kinds(task: Task) -> str:
-    """Element types and formats of the inputs, then of the outputs."""
+    """Element types and formats of the inputs, then of the outputs; of equal ones in a row their number and one of them."""
     words = [
         *zip(task.dtypes.inputs, task.formats.inputs, strict=False),
         *zip(task.dtypes.outputs, task.formats.outputs, strict=False),
     ]
-    return visible(" ".join(f"{dtype}:{form}" for dtype, form in words))
+    counted = [(len(list(equal)), f"{dtype}:{form}") for (dtype, form), equal in groupby(words)]
+    return visible(", ".join(kind if n == 1 else f"{n} x {kind}" for n, kind in counted))
 
 
 def _mark(engine: str) -> str:
