@@ -192,6 +192,22 @@ def test_a_script_that_takes_too_long_is_cut(smoke):
     assert "had made 1 of 5 steps when its time of" in not_seen(result.made["run"])
 
 
+def test_a_script_that_waits_for_its_own_thread_behind_its_steps_is_ended_and_was_seen(smoke):
+    text = """
+        import threading
+        worker = threading.Thread(target=time.sleep, args=(600,), daemon=True)
+        worker.start()
+        try:
+            while True:
+                session.run(step, FED)
+        finally:
+            worker.join()
+    """
+    result = smoke(_HEAD + "import time\n" + _PLACEHOLDER + _MODEL + textwrap.dedent(text).replace("FED", _FED), seconds=200)
+    assert _is_seen(result), result.last_words
+    assert not result.is_cut and result.seconds < 100
+
+
 def test_a_table_that_the_script_parts_into_numbers_has_such_columns(smoke):
     text = """
         rows = [[float(one) for one in line.strip().split('\\t')[:3]] for line in open('ratings.dat')]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from npu_bridge._smoke.examples import Feature, record
-from npu_bridge._smoke.images import encoded_image, image
+from npu_bridge._smoke.images import encoded_image
 from npu_bridge._smoke.line_forms import LineForm
 from tensorflow.python.lib.io import tf_record
 
@@ -18,11 +18,13 @@ N_RECORDS = 512
 """Examples of a made-up file: some batches of a usual size, and little enough to be made at once."""
 N_IMAGES_OF_RECORDS = 160
 """The same where each holds an image, which takes a while to encode."""
-N_IDX = 10_000
-"""Examples of a file of MNIST's form: the tutorials keep 5,000 of them for validation."""
+N_IDX = {"train": 60_000, "": 10_000}
+"""Examples of a file of MNIST's form, by a part of its name: scripts give arrays these sizes."""
 N_LINES = 2_000
 """Lines of a made-up text."""
 _IMAGE_SIDE = 256
+_WIDTH, _MOST_WIDTH = 50, 4_096
+"""Width of an array of which nothing tells it, and the largest number in a name that does."""
 _TEXT = (
     "the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which "
     "one you were all her she there would their we him been has when who will no more if out so up said what its about "
@@ -87,7 +89,7 @@ def text(path: str, facts: Contents) -> str:
 
 def lines(path: str, form: LineForm) -> str:
     """Lines of a form: columns of numbers or words where the script parts or counts them, else sentences."""
-    if form.delimiter == " " and not (form.has_numbers or form.has_pairs or form.names):
+    if not form.has_columns:
         return text(path, Contents())
     _write(path, "\n".join(form.lines(N_LINES, _WORDS)) + "\n")
     return f"{N_LINES} lines of {form.n_columns} columns"
@@ -126,14 +128,16 @@ def picture(path: str, facts: Contents) -> str:
 
 def idx(path: str, facts: Contents) -> str:
     """A file of MNIST's form, images of 28 x 28 or labels of ten classes.  Source: the description of the MNIST files."""
-    draw = np.random.default_rng(0)
-    if "label" in os.path.basename(path):
-        data = np.array([2049, N_IDX], ">u4").tobytes() + draw.integers(0, 10, N_IDX).astype(np.uint8).tobytes()
+    draw, name = np.random.default_rng(0), os.path.basename(path)
+    count = next(count for part, count in N_IDX.items() if part in name)
+    if "label" in name:
+        data = np.array([2049, count], ">u4").tobytes() + draw.integers(0, 10, count).astype(np.uint8).tobytes()
     else:
-        data = np.array([2051, N_IDX, 28, 28], ">u4").tobytes() + draw.integers(0, 256, N_IDX * 784).astype(np.uint8).tobytes()
-    with gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb") as stream:
+        some = draw.integers(0, 256, 100 * 784).astype(np.uint8).tobytes()
+        data = np.array([2051, count, 28, 28], ">u4").tobytes() + some * (count // 100)
+    with gzip.open(path, "wb", compresslevel=1) if path.endswith(".gz") else open(path, "wb") as stream:
         stream.write(data)
-    return f"{N_IDX} examples"
+    return f"{count} examples"
 
 
 def sound(path: str, facts: Contents) -> str:
@@ -151,9 +155,24 @@ def sound(path: str, facts: Contents) -> str:
 
 
 def array(path: str, facts: Contents) -> str:
-    """An array of images: rows of one, as nothing tells the shape."""
-    np.save(path, image(28, 28, np.random.default_rng(0)))
-    return "an array of 28 x 28 x 3"
+    """Rows of numbers, as embeddings are; a number in the name is their width."""
+    numbers = [int(one) for one in re.findall(r"\d+", os.path.basename(path)) if 1 < int(one) <= _MOST_WIDTH]
+    width = numbers[-1] if numbers else _WIDTH
+    np.save(path, np.random.default_rng(0).random((N_LINES, width), np.float32))
+    return f"an array of {N_LINES} x {width}"
+
+
+def annotation(path: str, facts: Contents) -> str:
+    """The objects of an image.  Source: the development kit of the PASCAL VOC challenge, which describes the form."""
+    side, name = _IMAGE_SIDE, os.path.splitext(os.path.basename(path))[0]
+    objects = "".join(
+        f"<object><name>{kind}</name><pose>Left</pose><truncated>0</truncated><difficult>0</difficult>"
+        f"<bndbox><xmin>{low}</xmin><ymin>{low}</ymin><xmax>{high}</xmax><ymax>{high}</ymax></bndbox></object>"
+        for kind, low, high in (("person", 20, 120), ("dog", 100, side - 20))
+    )
+    size = f"<size><width>{side}</width><height>{side}</height><depth>3</depth></size>"
+    _write(path, f"<annotation><folder>made</folder><filename>{name}.jpg</filename>{size}{objects}</annotation>\n")
+    return "an annotation of 2 objects"
 
 
 def _write(path: str, content: str) -> None:
@@ -164,12 +183,13 @@ def _write(path: str, content: str) -> None:
 Make = Callable[[str, Contents], str]
 MAKERS: dict[str, Make] = {
     "records": records, "text": text, "words": words, "fixed": fixed, "image": picture, "idx": idx, "sound": sound,
-    "array": array,
+    "array": array, "annotation": annotation,
 }  # fmt: skip
 """make(path, facts) writes a file and says what is in it; by the form in which it is read."""
 _BY_SUFFIX = (
     (re.compile(r"(?i)\.(jpe?g|png|bmp|gif)$"), "image"),
     (re.compile(r"(?i)\.wav$"), "sound"),
+    (re.compile(r"(?i)\.xml$"), "annotation"),
     (re.compile(r"(?i)idx[13].ubyte(\.gz)?$"), "idx"),
     (re.compile(r"(?i)\.(json|ya?ml|pkl|pickle|npz|mat|h5|hdf5)$"), ""),
     (re.compile(r"(?i)\.npy$"), "array"),

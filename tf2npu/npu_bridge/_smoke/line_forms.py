@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,8 @@ _SPLIT = re.compile(
 _NUMBERS = re.compile(
     r"\b(?:int|float|eval)\(|map\((?:int|float)|astype\(|np\.(?:int|float)\w*\(|dtype\s*=\s*(?:np\.)?(?:int|float)|loadtxt|genfromtxt"
 )
+_NEAR_LINES = 6
+"""Lines behind the one that opens a file in which a script most likely parts what it reads."""
 _PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
 _ESCAPES = {"\\t": "\t", "\\n": "", "\n": "", "\\s+": " "}
 _READERS = {"read_csv": "pandas", "read_table": "pandas", "loadtxt": "numpy", "genfromtxt": "numpy"}
@@ -25,16 +28,31 @@ _READERS = {"read_csv": "pandas", "read_table": "pandas", "loadtxt": "numpy", "g
 
 @dataclass(frozen=True)
 class LineForm:
-    """names: of the columns, for a first line; empty for none.  n_columns: of a line.  has_pairs: a label and "number:number".
+    """names: of the columns, for a first line; empty for none.  labels: of the columns of lines without such a line.  n_columns:
+    of a line.  has_pairs: a label and "number:number".
 
-    has_numbers: the columns are numbers, else words.
+    has_numbers: the columns are numbers, else words.  is_table: there are columns.  lists: what parts the numbers of a cell, by
+    the name of the column.
     """
 
     delimiter: str = " "
     n_columns: int = N_COLUMNS
-    names: tuple[str, ...] = field(default_factory=tuple)
+    names: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     has_numbers: bool = False
     has_pairs: bool = False
+    is_table: bool = False
+    lists: Mapping[str, str] = field(default_factory=dict)
+
+    def taught(self, lesson: Mapping[str, Any]) -> LineForm:
+        """This form with what an earlier attempt has taught."""
+        named = {**lesson, **({"names": tuple(lesson["names"])} if "names" in lesson else {})}
+        return replace(self, **named)
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether lines are parted into columns, and are no sentences."""
+        return self.is_table or self.has_numbers or self.has_pairs or bool(self.names) or self.delimiter != " "
 
     def lines(self, n: int, words: list[str]) -> list[str]:
         """Lines of this form."""
@@ -43,7 +61,12 @@ class LineForm:
             return [f"{draw.integers(0, 2)} {draw.integers(1, 9)}:1 {draw.integers(9, 19)}:1" for _ in range(n)]
         head = [self.delimiter.join(self.names)] if self.names else []
         cells = draw.integers(0, 2, (n, self.n_columns)) if self.has_numbers else draw.choice(words, (n, self.n_columns))
-        return [*head, *(self.delimiter.join(map(str, row)) for row in cells)]
+        rows = cells.astype(object)
+        labels = self.names or self.labels
+        for name, delimiter in self.lists.items():
+            if name in labels:
+                rows[:, labels.index(name)] = [delimiter.join(row) for row in draw.integers(0, 2, (n, N_COLUMNS)).astype(str)]
+        return [*head, *(self.delimiter.join(map(str, row)) for row in rows)]
 
 
 SENTENCES = LineForm()
@@ -55,17 +78,31 @@ def reader_of_lines(frames: list[FrameType]) -> FrameType | None:
     return next((frame for frame in frames if frame.f_code.co_name in _READERS), None)
 
 
-def form_of_lines(path: str, frames: list[FrameType], source: str) -> LineForm:
-    """The form of a file's lines.  frames: of its readers, the innermost first.  source: the text of the script's file."""
+def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) -> LineForm:
+    """The form of a file's lines.
+
+    frames: of its readers, the innermost first.  source: the text of the script's file, which asks for it in a line.
+    """
     if _PAIRS.search(path):
         return LineForm(has_pairs=True)
     reader = reader_of_lines(frames)
     if reader is not None:
         return _of_reader(reader.f_locals, _READERS[reader.f_code.co_name], source)
-    found = Counter(_ESCAPES.get(text, text) for match in _SPLIT.findall(source) for text in match if text)
-    found.pop("", None)
-    delimiter = "," if path.endswith(".csv") else "\t" if path.endswith(".tsv") else found.most_common(1)[0][0] if found else " "
+    delimiter = "," if path.endswith(".csv") else "\t" if path.endswith(".tsv") else _delimiter(source, line)
     return LineForm(delimiter, has_numbers=_NUMBERS.search(source) is not None)
+
+
+def _delimiter(source: str, line: int) -> str:
+    """The text by which lines are parted: where they are read, else the one that is met most; a blank where nothing tells."""
+    near = "\n".join(source.splitlines()[max(0, line - 1) : line + _NEAR_LINES])
+    for text in (near, source):
+        found = Counter(_ESCAPES.get(text, text) for match in _SPLIT.findall(text) for text in match if text)
+        found.pop("", None)
+        if found:
+            return found.most_common(1)[0][0]
+        if text is near and ".split()" in text:
+            return " "
+    return " "
 
 
 def _of_reader(named: dict[str, Any], library: str, source: str) -> LineForm:
@@ -76,7 +113,7 @@ def _of_reader(named: dict[str, Any], library: str, source: str) -> LineForm:
     delimiter = _ESCAPES.get(delimiter, delimiter)
     names = named.get("names") if library == "pandas" else None
     if isinstance(names, (list, tuple)) and names:
-        return LineForm(delimiter, len(names), has_numbers=True)
+        return LineForm(delimiter, len(names), labels=tuple(map(str, names)), has_numbers=True)
     if library == "numpy" or named.get("header", 0) is None:
         return LineForm(delimiter, has_numbers=True)
     used = named.get("usecols")
