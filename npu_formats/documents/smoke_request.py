@@ -14,6 +14,9 @@ ATTEMPT = "{attempt}/"
 PROJECT = f"{ATTEMPT}project/"
 """The same of one in the project's copy."""
 
+OF_IMAGES = "*images"
+"""The name of the lesson on all images, in place of a path."""
+
 
 @dataclass(frozen=True)
 class SmokeRequest:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from npu_formats.documents.smoke_request import OF_IMAGES
 from npu_formats.files.bounded_read import MOST_SOURCE_BYTES, read_at_most
 
 Form = dict[str, Any]
 """The form of a made-up text, as npu_bridge._smoke.line_forms.LineForm has it."""
+_FED = re.compile(r"Cannot feed value of shape (\([^)]*\)) for Tensor .*?which has shape '?(\([^)]*\))")
 _MOST_COLUMNS = 5_000
 _MOST_FILES = 300
 """Files of a project in which a list of names is looked for."""
@@ -29,6 +31,9 @@ def learn(last_words: str, lines: Sequence[Any], lessons: dict[str, Form], proje
     frames = [(file, source or "") for file, source in _FRAME.findall(last_words)]
     own = [source for file, source in frames if not file.startswith("/")]
     error = _error(last_words)
+    if OF_IMAGES not in lessons and (fed := _FED.search(error)) and _wants_grey(*_shapes(fed)):
+        lessons[OF_IMAGES] = {"n_channels": 1}
+        return True
     for path, form, _ in _likely(lines, {file for file, _ in frames}):
         for pattern, rule in _RULES:
             found = pattern.search(error)
@@ -87,10 +92,22 @@ def _reshaped(found: re.Match[str], form: Form, source: str, project: Path) -> F
 
 def _fed(found: re.Match[str], form: Form, source: str, project: Path) -> Form | None:
     """Rows are fed to a placeholder of another width."""
-    given, wanted = (re.findall(r"\d+|\?|None", text) for text in (found[1], found[2]))
+    given, wanted = _shapes(found)
     if len(given) != len(wanted) or not given or not wanted[-1].isdigit() or given[-1] == wanted[-1]:
         return None
     return _columns(form["n_columns"] + int(wanted[-1]) - int(given[-1]), form)
+
+
+def _shapes(found: re.Match[str]) -> tuple[list[str], list[str]]:
+    """The shape of a value that is fed, and that of its placeholder."""
+    return re.findall(r"\d+", found[1]), re.findall(r"\d+|\?|None", found[2])
+
+
+def _wants_grey(given: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether images of three colours are fed where those of one are wanted."""
+    if len(given) < 3 or given[-1] != "3":
+        return False
+    return list(wanted[-1:]) == ["1"] or (len(wanted) == len(given) - 1 and wanted[-1] == given[-2])
 
 
 def _equal(found: re.Match[str], form: Form, source: str, project: Path) -> Form | None:
@@ -117,7 +134,8 @@ def _named(found: re.Match[str], form: Form, source: str, project: Path) -> Form
         return None
     known = list(form["names"])
     new = [one for one in _beside(name, project) if one not in known]
-    return {"names": [*known, *new], "n_columns": max(len(known) + len(new), form["n_columns"])} if new else None
+    heads = {} if known else {"n_heads": 2}  # a list of names may stand below a line of its own
+    return {"names": [*known, *new], "n_columns": max(len(known) + len(new), form["n_columns"]), **heads} if new else None
 
 
 def _listed(found: re.Match[str], form: Form, source: str, project: Path) -> Form | None:
@@ -153,8 +171,8 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     (re.compile(r"IndexError: list index out of range"), _indexed),
     (re.compile(r"index (\d+) is out of bounds for axis 1 with size \d+"), _of_axis),
     (re.compile(r"cannot reshape array of size (\d+) into shape \(([\d, ]+)\)"), _reshaped),
-    (re.compile(r"Cannot feed value of shape (\([^)]*\)) for Tensor .*?which has shape '?(\([^)]*\))"), _fed),
-    (re.compile(r"Dimensions must be equal, but are (\d+) and (\d+)"), _equal),
+    (_FED, _fed),
+    (re.compile(r"Dimensions? (?:\d+ in both shapes )?must be equal, but are (\d+) and (\d+)"), _equal),
     (re.compile(r"(?:invalid literal for int\(\) with base 10|could not convert string to float): '(.*)'"), _number),
     (re.compile(r"KeyError: \"?'([^']+)'"), _named),
     (re.compile(r"KeyError: \"None of \[Index\(\['([^']+)'"), _named),

@@ -20,11 +20,11 @@ N_IMAGES_OF_RECORDS = 160
 """The same where each holds an image, which takes a while to encode."""
 N_IDX = {"train": 60_000, "": 10_000}
 """Examples of a file of MNIST's form, by a part of its name: scripts give arrays these sizes."""
-N_LINES = 2_000
+N_LINES = 3_000
 """Lines of a made-up text."""
 _IMAGE_SIDE = 256
-_WIDTH, _MOST_WIDTH = 50, 4_096
-"""Width of an array of which nothing tells it, and the largest number in a name that does."""
+_WIDTH, _LEAST_WIDTH, _MOST_WIDTH = 50, 10, 4_096
+"""Width of an array of which nothing tells it, and the numbers in a name that do."""
 _TEXT = (
     "the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which "
     "one you were all her she there would their we him been has when who will no more if out so up said what its about "
@@ -41,6 +41,7 @@ class Contents:
 
     features: of records.  columns: numpy names of the types of a line's columns.  delimiter: between them.  n_bytes: of a record
     of a fixed length.  has_pairs: lines of "number:number" pairs.  has_numbers: words of lines are made numbers.
+    n_channels: of images.
     """
 
     features: dict[tuple[str, bool], Feature] = field(default_factory=dict)
@@ -49,6 +50,7 @@ class Contents:
     n_bytes: int = 0
     has_pairs: bool = False
     has_numbers: bool = False
+    n_channels: int = 3
 
     def meet(self, feature: Feature) -> None:
         """Add a feature; one that is known better stays so."""
@@ -122,8 +124,9 @@ def picture(path: str, facts: Contents) -> str:
     """An image; a JPEG unless the name says otherwise."""
     form = "png" if path.lower().endswith("png") else "jpeg"
     with open(path, "wb") as stream:
-        stream.write(encoded_image(_IMAGE_SIDE, _IMAGE_SIDE, form, np.random.default_rng(len(path))))
-    return f"an image of {_IMAGE_SIDE} x {_IMAGE_SIDE}"
+        draw = np.random.default_rng(len(path))
+        stream.write(encoded_image(_IMAGE_SIDE, _IMAGE_SIDE, form, draw, facts.n_channels))
+    return f"{'a grey' if facts.n_channels == 1 else 'an'} image of {_IMAGE_SIDE} x {_IMAGE_SIDE}"
 
 
 def idx(path: str, facts: Contents) -> str:
@@ -156,10 +159,21 @@ def sound(path: str, facts: Contents) -> str:
 
 def array(path: str, facts: Contents) -> str:
     """Rows of numbers, as embeddings are; a number in the name is their width."""
-    numbers = [int(one) for one in re.findall(r"\d+", os.path.basename(path)) if 1 < int(one) <= _MOST_WIDTH]
-    width = numbers[-1] if numbers else _WIDTH
-    np.save(path, np.random.default_rng(0).random((N_LINES, width), np.float32))
-    return f"an array of {N_LINES} x {width}"
+    made = _rows_of_numbers(path)
+    np.save(path, made)
+    return f"an array of {made.shape[0]} x {made.shape[1]}"
+
+
+def _rows_of_numbers(path: str) -> np.ndarray:
+    numbers = [int(one) for one in re.findall(r"\d+", os.path.basename(path)) if _LEAST_WIDTH <= int(one) <= _MOST_WIDTH]
+    return np.random.default_rng(0).random((N_LINES, numbers[-1] if numbers else _WIDTH), np.float32)
+
+
+def arrays(path: str, keys: Sequence[str]) -> str:
+    """A file of several arrays, of which the script takes these."""
+    made = _rows_of_numbers(path)
+    np.savez(path, **dict.fromkeys(keys, made))
+    return f"{len(keys)} arrays of {made.shape[0]} x {made.shape[1]}"
 
 
 def annotation(path: str, facts: Contents) -> str:

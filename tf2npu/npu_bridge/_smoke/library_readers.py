@@ -20,6 +20,7 @@ def install(files: MadeFiles) -> None:
     """Make what these readers are given and does not exist."""
     after_import("cv2", lambda module: _replace(module, "imread", files, "image"))
     after_import("soundfile", lambda module: _replace(module.SoundFile, "__init__", files, "sound", place=1))
+    after_import("gym.core", lambda module: _install_window(module, files))
     after_import("pandas", lambda module: _install_tables(module, files))
 
 
@@ -56,3 +57,17 @@ def _install_tables(pandas: ModuleType, files: MadeFiles) -> None:
         return pandas.DataFrame(np.random.default_rng(0).random((_N_ROWS, n)) * 60.0, index=times)
 
     pandas.read_hdf = read_hdf  # type: ignore[attr-defined]
+
+
+def _install_window(module: ModuleType, files: MadeFiles) -> None:
+    """The picture of a game: where there is no screen, nothing is drawn."""
+    real = module.Wrapper.render
+
+    def render(self: Any, *arguments: Any, **named: Any) -> Any:
+        try:
+            return real(self, *arguments, **named)
+        except Exception as error:
+            files.made["gym's window"] = f"nothing is drawn ({type(error).__name__})"
+            return None
+
+    module.Wrapper.render = render  # type: ignore[attr-defined]

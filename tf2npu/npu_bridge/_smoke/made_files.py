@@ -11,10 +11,12 @@ from threading import RLock
 from types import MappingProxyType
 from typing import Any
 
-from npu_bridge._smoke.contents import MAKERS, Contents, form_of, lines
+from npu_bridge._smoke.contents import MAKERS, Contents, arrays, form_of, lines
 from npu_bridge._smoke.folder_forms import IMAGES, FolderForm, parted
 from npu_bridge._smoke.line_forms import SENTENCES, LineForm
 from npu_bridge._smoke.places import Places, looks_like_path
+
+from npu_formats.documents.smoke_request import OF_IMAGES
 
 MOST_MADE = 1_000
 """Files of a process that are made at most: a text that looks like a path is not always one."""
@@ -34,6 +36,7 @@ class Missing:
 
     how: it asked: "open", "read" for text, "exists", "list", "glob", or the form that a library reads.  lines: their form.
     asker: the file of the script that asked.  folder: the form of one that is listed, or of names that a pattern finds.
+    keys: of the arrays that are taken from it.
     """
 
     path: str
@@ -41,6 +44,7 @@ class Missing:
     lines: LineForm = SENTENCES
     asker: str = ""
     folder: FolderForm = IMAGES
+    keys: tuple[str, ...] = ()
 
 
 class MadeFiles:
@@ -51,7 +55,8 @@ class MadeFiles:
     """
 
     def __init__(self, places: Places, lessons: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
-        self.places, self.facts, self._lessons = places, Contents(), lessons
+        self.places, self._lessons = places, lessons
+        self.facts = Contents(**lessons.get(OF_IMAGES, {}))
         self.texts: dict[str, Missing] = {}
         self.made: dict[str, str] = {}
         self.missing: dict[str, Missing] = {}
@@ -60,11 +65,12 @@ class MadeFiles:
         self._lock = RLock()
 
     def ask(
-        self, path: str, how: str, lines: LineForm = SENTENCES, asker: str = "", folder: FolderForm = IMAGES
+        self, path: str, how: str, lines: LineForm = SENTENCES, asker: str = "", folder: FolderForm = IMAGES,
+        keys: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         """Note what the script asked for in vain."""
         self.missing.pop(path, None)
-        self.missing[path] = Missing(path, how, self.form_of(path, lines), asker, folder)
+        self.missing[path] = Missing(path, how, self.form_of(path, lines), asker, folder, keys)
 
     def form_of(self, path: str, form: LineForm) -> LineForm:
         """The form of a text with what earlier attempts have taught of it."""
@@ -117,7 +123,10 @@ class MadeFiles:
             self._make_folder(path)
             self.fill(self.places.read(path), asked.folder)
             return self.places.read(path)
-        if asked.how == "read" and form_of(path, ["lines", *_BINARY]) == "lines":
+        if asked.keys:
+            place = self.places.written(path)
+            self.made[self.places.shown(place)] = arrays(place, asked.keys)
+        elif asked.how == "read" and form_of(path, ["lines", *_BINARY]) == "lines":
             place = self._make_lines(path, asked)
         else:
             place = self.make(path, [asked.how] if asked.how in MAKERS else [])

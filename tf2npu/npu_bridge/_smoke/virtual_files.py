@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from npu_bridge._smoke.folder_forms import IMAGES, FolderForm, form_of_folder
-from npu_bridge._smoke.line_forms import form_of_lines, reader_of_lines
+from npu_bridge._smoke.line_forms import form_of_lines, keys_of_arrays, reader_of_lines
 from npu_bridge._smoke.made_files import MadeFiles
 from npu_bridge._smoke.places import looks_like_path
 from tensorflow.python.client import _pywrap_events_writer
@@ -93,7 +93,7 @@ def _note(path: Any, how: str) -> bool:
         library = library or _LIBRARY_FORMS.get(name, "")
         frames.append(frame)
         frame = frame.f_back
-    if frame is None or (how != "glob" and not _files[0].places.is_missing(text)):
+    if frame is None or (how != "glob" and not _files[0].places.is_missing(text, is_path=how in ("list", "read"))):
         return False
     source = "".join(linecache.getlines(frame.f_code.co_filename))
     if how == "read" or (how == "exists" and reader_of_lines(frames) is not None):
@@ -102,7 +102,8 @@ def _note(path: Any, how: str) -> bool:
         _files[0].ask(text, how, folder=form_of_folder(source, frame.f_lineno))
     else:
         form = form_of_lines(text, frames, source, frame.f_lineno)
-        _files[0].ask(text, library or how, form, frame.f_code.co_filename)
+        keys = keys_of_arrays(source, frame.f_lineno) if library == "array" and text.endswith(".npz") else ()
+        _files[0].ask(text, library or how, form, frame.f_code.co_filename, keys=keys)
     return True
 
 
