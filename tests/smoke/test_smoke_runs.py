@@ -279,3 +279,19 @@ def test_arrays_have_the_names_and_the_width_that_are_asked_for(smoke):
     loop = f"while True:\n    session.run(step, {_FED})\n"
     result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
     assert _is_seen(result), result.last_words
+
+
+def test_settings_that_are_missing_are_those_of_another_experiment(smoke, tmp_path):
+    (tmp_path / "smoke" / "pristine" / "experiments" / "base").mkdir(parents=True)
+    (tmp_path / "smoke" / "pristine" / "experiments" / "base" / "params.json").write_text('{"rate": 0.5}')
+    text = """
+        import json
+        place = 'experiments/test/params.json'
+        assert os.path.isfile(place), 'No json file found at ' + place
+        assert json.load(open(place)) == {'rate': 0.5}
+    """
+    loop = f"while True:\n    session.run(step, {_FED})\n"
+    result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
+    assert _is_seen(result), result.last_words
+    told = {"path": "experiments/test/params.json", "content": "a copy of experiments/base/params.json"}
+    assert told in result.state["made"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ MOST_MADE = 1_000
 """Files of a process that are made at most: a text that looks like a path is not always one."""
 _BINARY = ("idx", "image", "sound", "array", "records")
 """Forms of files that are no text, though a script may open them as such."""
+_SETTINGS = re.compile(r"(?i)\.(?:json|ya?ml|ini|cfg|conf)$")
 _MANY = ("image", "sound")
 """Forms of files of which a folder holds many."""
 _FOLDERS = 12
@@ -80,13 +82,14 @@ class MadeFiles:
         """Make a file that is missing.  forms: that its reader may take.  Returns: where it is; None where it cannot be made."""
         with self._lock:
             form = form_of(path, forms)
-            if form not in MAKERS or len(self.made) >= MOST_MADE:
+            twin = self._twin(path) if form not in MAKERS else ""
+            if (form not in MAKERS and not twin) or len(self.made) >= MOST_MADE:
                 self.ask(path, "open")
                 return None
             place = self.places.written(path)
             try:
                 Path(place).parent.mkdir(parents=True, exist_ok=True)
-                told = MAKERS[form](place, self.facts)
+                told = self._copy(twin, place) if twin else MAKERS[form](place, self.facts)
             except OSError:  # a file stands where its folder would be
                 self.ask(path, "open")
                 return None
@@ -94,6 +97,17 @@ class MadeFiles:
             if form in ("records", "text"):
                 self._of_records[place] = form
             return place
+
+    def _twin(self, path: str) -> str:
+        """A file of settings of the project that has the same name; "" where there is none."""
+        name = os.path.basename(path)
+        if not _SETTINGS.search(name):
+            return ""
+        return next(map(str, sorted(Path(self.places.root).rglob(name))), "")
+
+    def _copy(self, twin: str, place: str) -> str:
+        shutil.copyfile(twin, place)
+        return f"a copy of {self.places.shown(twin)}"
 
     def make_again(self) -> None:
         """Make the files anew whose form depends on facts of the script that were not known yet."""
@@ -154,7 +168,7 @@ class MadeFiles:
             self.make_matching(path, ())
         elif how == "list" or (how == "exists" and not os.path.splitext(path)[1]):
             self._make_folder(path)
-        elif how in MAKERS or form_of(path, ()):
+        elif how in MAKERS or form_of(path, ()) or self._twin(path):
             self.make(path, [how] if how in MAKERS else [])
         elif not os.path.splitext(path)[1]:
             self.make(path, ["text"])
