@@ -32,6 +32,7 @@ def _error(text: str, folder: Path) -> str:
         ("row = 1\nrow['words'].split(',')", {"names": ["words"]}, None),
         ("{}['Black_Hair']", {}, {"names": ["Black_Hair", "Male"], "n_columns": 10, "n_heads": 2}),
         ("import numpy\nnumpy.zeros(20000).reshape(2000, )", {}, {"n_columns": 1, "is_table": True}),
+        ("import numpy\nnumpy.vstack([numpy.zeros([4, 10]), [[0.0] * 30]])", {}, {"n_columns": 30, "is_table": True}),
         ("import numpy\nnumpy.zeros([4, 10])[:, 12]", {}, {"n_columns": 13, "is_table": True}),
     ],
 )  # fmt: skip

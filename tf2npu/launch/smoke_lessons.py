@@ -173,6 +173,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = (
     (re.compile(r"cannot reshape array of size (\d+) into shape \(([\d, ]+)\)"), _reshaped),
     (_FED, _fed),
     (re.compile(r"Dimensions? (?:\d+ in both shapes )?must be equal, but are (\d+) and (\d+)"), _equal),
+    (re.compile(r"along dimension 1, the array at index 0 has size (\d+) and the array at index 1 has size (\d+)"), _equal),
     (re.compile(r"(?:invalid literal for int\(\) with base 10|could not convert string to float): '(.*)'"), _number),
     (re.compile(r"KeyError: \"?'([^']+)'"), _named),
     (re.compile(r"KeyError: \"None of \[Index\(\['([^']+)'"), _named),

@@ -158,22 +158,25 @@ def sound(path: str, facts: Contents) -> str:
 
 
 def array(path: str, facts: Contents) -> str:
-    """Rows of numbers, as embeddings are; a number in the name is their width."""
-    made = _rows_of_numbers(path)
-    np.save(path, made)
-    return f"an array of {made.shape[0]} x {made.shape[1]}"
+    """Rows of numbers, as embeddings are."""
+    return arrays(path, (), width_of(path))
 
 
-def _rows_of_numbers(path: str) -> np.ndarray:
+def width_of(path: str) -> int:
+    """The width of an array: a number in the file's name, as in those of embeddings."""
     numbers = [int(one) for one in re.findall(r"\d+", os.path.basename(path)) if _LEAST_WIDTH <= int(one) <= _MOST_WIDTH]
-    return np.random.default_rng(0).random((N_LINES, numbers[-1] if numbers else _WIDTH), np.float32)
+    return numbers[-1] if numbers else _WIDTH
 
 
-def arrays(path: str, keys: Sequence[str]) -> str:
-    """A file of several arrays, of which the script takes these."""
-    made = _rows_of_numbers(path)
-    np.savez(path, **dict.fromkeys(keys, made))
-    return f"{len(keys)} arrays of {made.shape[0]} x {made.shape[1]}"
+def arrays(path: str, keys: Sequence[str], width: int) -> str:
+    """A file of the arrays that the script takes by these names, or of one without a name."""
+    made = np.random.default_rng(0).random((N_LINES, width), np.float32)
+    with open(path, "wb") as stream:
+        if keys:
+            np.savez(stream, **dict.fromkeys(keys, made))
+        else:
+            np.save(stream, made)
+    return f"{len(keys)} arrays of {N_LINES} x {width}" if keys else f"an array of {N_LINES} x {width}"
 
 
 def annotation(path: str, facts: Contents) -> str:

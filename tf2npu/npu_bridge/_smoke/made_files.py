@@ -6,13 +6,13 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
 from typing import Any
 
-from npu_bridge._smoke.contents import MAKERS, Contents, arrays, form_of, lines
+from npu_bridge._smoke.contents import MAKERS, Contents, arrays, form_of, lines, width_of
 from npu_bridge._smoke.folder_forms import IMAGES, FolderForm, parted
 from npu_bridge._smoke.line_forms import SENTENCES, LineForm
 from npu_bridge._smoke.places import Places, looks_like_path
@@ -137,9 +137,8 @@ class MadeFiles:
             self._make_folder(path)
             self.fill(self.places.read(path), asked.folder)
             return self.places.read(path)
-        if asked.keys:
-            place = self.places.written(path)
-            self.made[self.places.shown(place)] = arrays(place, asked.keys)
+        if asked.keys or (asked.how == "array" and form_of(path, ["array"]) == "array"):
+            place = self._make_arrays(path, asked)
         elif asked.how == "read" and form_of(path, ["lines", *_BINARY]) == "lines":
             place = self._make_lines(path, asked)
         else:
@@ -152,6 +151,15 @@ class MadeFiles:
         """The same of a path about which a reader of lines asks before it opens it; None for questions of the script's own."""
         asked = self.missing.get(path)
         return self.make_at_once(path) if asked is not None and asked.how == "read" else None
+
+    def _make_arrays(self, path: str, asked: Missing) -> str:
+        """Make rows of numbers, as wide as their name says or an attempt has taught."""
+        place = self.places.written(path)
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        form = self.form_of(path, LineForm(n_columns=width_of(path), has_numbers=True, is_table=True))
+        self.made[self.places.shown(place)] = arrays(place, asked.keys, form.n_columns)
+        self.texts[self.places.told(path)] = replace(asked, lines=form)
+        return place
 
     def _make_lines(self, path: str, asked: Missing) -> str:
         """Make a text of lines that have a form."""
