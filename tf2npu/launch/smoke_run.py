@@ -34,7 +34,7 @@ from tf2npu.report.runs.record import RunRecord
 
 SECONDS = 120
 """Default time of a script, with all attempts: some steps of a usual network take less than a minute."""
-MOST_ATTEMPTS = 10
+MOST_ATTEMPTS = 16
 """Attempts of a script: each adds what the one before missed."""
 _PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 _NOWHERE = "http://127.0.0.1:9"

@@ -103,20 +103,20 @@ def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) ->
     reader = reader_of_lines(frames)
     if reader is not None:
         return _of_reader(reader.f_locals, _READERS[reader.f_code.co_name], source)
-    delimiter = "," if path.endswith(".csv") else "\t" if path.endswith(".tsv") else _delimiter(source, line)
-    if delimiter == ":" and _PARTED_TWICE.search(source):
+    near = "\n".join(source.splitlines()[max(0, line - 1) : line + _NEAR_LINES])
+    delimiter = "," if path.endswith(".csv") else "\t" if path.endswith(".tsv") else _delimiter(near, source)
+    if delimiter == ":" and _PARTED_TWICE.search(near):
         return LineForm(has_pairs=True)
     image = _IMAGE.search(source) if _FIRST_IS_FILE.search(source) else None
-    has_gaps = _GAPS.search("\n".join(source.splitlines()[line - 1 : line + _NEAR_LINES])) is not None
+    has_gaps = _GAPS.search(near) is not None
     has_numbers = _NUMBERS.search(source) is not None and not has_gaps
     return LineForm(
         delimiter, has_numbers=has_numbers, is_table=has_gaps, file_suffix=image[0] if image else "", has_gaps=has_gaps
     )  # fmt: skip
 
 
-def _delimiter(source: str, line: int) -> str:
+def _delimiter(near: str, source: str) -> str:
     """The text by which lines are parted: where they are read, else the one that is met most; a blank where nothing tells."""
-    near = "\n".join(source.splitlines()[max(0, line - 1) : line + _NEAR_LINES])
     for text in (near, source):
         found = Counter(_ESCAPES.get(text, text) for match in _SPLIT.findall(text) for text in match if text)
         found.pop("", None)
