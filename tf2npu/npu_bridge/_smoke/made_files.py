@@ -99,11 +99,12 @@ class MadeFiles:
             return place
 
     def _twin(self, path: str) -> str:
-        """A file of settings of the project that has the same name; "" where there is none."""
-        name = os.path.basename(path)
+        """The nearest file of settings of the project that has the same name; "" where there is none."""
+        full, name = os.path.abspath(path), os.path.basename(path)
         if not _SETTINGS.search(name):
             return ""
-        return next(map(str, sorted(Path(self.places.root).rglob(name))), "")
+        found = sorted(map(str, Path(self.places.root).rglob(name)))
+        return max(found, key=lambda twin: len(os.path.commonpath((twin, full))), default="")
 
     def _copy(self, twin: str, place: str) -> str:
         shutil.copyfile(twin, place)
