@@ -65,6 +65,20 @@ def test_records_are_made_by_the_parse_function(smoke):
     assert not Path("/data/of/nobody").exists()
 
 
+def test_records_that_a_pattern_finds_get_their_features_when_they_are_known(smoke):
+    pipeline = """
+        import glob
+        def parse(record):
+            return tf.parse_single_example(record, {'numbers': tf.FixedLenFeature([3], tf.float32)})['numbers']
+
+        files = glob.glob('data/train/words-*')
+        x = tf.data.TFRecordDataset(files).map(parse).repeat().batch(4).make_one_shot_iterator().get_next()
+    """
+    result = smoke(_HEAD + textwrap.dedent(pipeline) + _MODEL + "while True:\n    session.run(step)\n")
+    assert _is_seen(result), result.last_words
+    assert [one["content"] for one in result.state["made"]] == ["512 examples of 1 features"]
+
+
 def test_pictures_in_records_are_encoded_as_they_are_decoded(smoke):
     pipeline = """
         def parse(record):
@@ -295,3 +309,16 @@ def test_settings_that_are_missing_are_those_of_another_experiment(smoke, tmp_pa
     assert _is_seen(result), result.last_words
     told = {"path": "experiments/test/params.json", "content": "a copy of experiments/base/params.json"}
     assert told in result.state["made"]
+
+
+def test_a_script_that_finds_its_data_from_its_own_folder_runs_there(smoke, tmp_path):
+    pristine = tmp_path / "smoke" / "pristine"
+    (pristine / "code").mkdir(parents=True)
+    (pristine / "data").mkdir()
+    (pristine / "data" / "real.txt").write_text("7 8 9\n" * 4)
+    loop = f"while True:\n    session.run(step, {_FED})\n"
+    text = "rows = np.loadtxt('../data/real.txt')\nassert rows.max() == 9\n"
+    (pristine / "code" / "train.py").write_text(_HEAD + text + _PLACEHOLDER + _MODEL + loop)
+    result = smoke("", script="code/train.py")
+    assert _is_seen(result), result.last_words
+    assert result.state["made"] == []

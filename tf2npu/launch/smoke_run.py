@@ -25,7 +25,7 @@ from npu_formats.environment import TF2NPU_SMOKE
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most
 from npu_formats.files.directory import Directory
 from tf2npu.launch.smoke_lessons import Form, learn
-from tf2npu.launch.smoke_needs import SmokeResult, add_missing, may_be_elsewhere, needs_of, needs_root
+from tf2npu.launch.smoke_needs import SmokeResult, add_missing, finds_from_its_folder, may_be_elsewhere, needs_of, needs_root
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.report.errors import NotAReport
@@ -123,6 +123,9 @@ def smoke_run(
             break
         if result.code == 0 and not result.state.get("missing"):
             break
+        if cwd == "." and result.code and finds_from_its_folder(result, project.pristine):
+            cwd, asked, added = os.path.dirname(script), {}, []
+            continue
         if result.code and learn(result.last_words, result.state.get("texts", ()), lessons, project.pristine):
             continue
         if not is_installed and needs_root(result, project.pristine):

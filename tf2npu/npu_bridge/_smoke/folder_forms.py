@@ -15,12 +15,16 @@ _PARTED = re.compile(r"split\(\s*['\"]([-_])['\"]")
 
 @dataclass(frozen=True)
 class FolderForm:
-    """prefix, suffix: of the names in the folder.  holds_folders: they are folders.  separator: of the parts of a name."""
+    """prefix, suffix: of the names in the folder.  holds_folders: they are folders.  separator: of the parts of a name.
+
+    holds_records: the script reads TFRecord files.
+    """
 
     prefix: str = ""
     suffix: str = ".jpg"
     holds_folders: bool = False
     separator: str = ""
+    holds_records: bool = False
 
     def name(self, number: int) -> str:
         """The name of a file or a folder."""
@@ -40,11 +44,13 @@ def form_of_folder(source: str, line: int) -> FolderForm:
     prefix, suffix = _PREFIX.search(near), _SUFFIX.search(near)
     separator = _PARTED.search(source)
     holds_folders = suffix is None and (prefix is not None or _HOLDS_FOLDERS.search("\n".join(rest)) is not None)
+    holds_records = "TFRecord" in source
     return FolderForm(
         prefix[1] if prefix else "",
-        next(filter(None, suffix.groups())) if suffix else ".jpg",
+        next(filter(None, suffix.groups())) if suffix else ".tfrecord" if holds_records else ".jpg",
         holds_folders,
         separator[1] if separator else "",
+        holds_records,
     )
 
 

@@ -23,6 +23,8 @@ MOST_MADE = 1_000
 """Files of a process that are made at most: a text that looks like a path is not always one."""
 _BINARY = ("idx", "image", "sound", "array", "records")
 """Forms of files that are no text, though a script may open them as such."""
+PICKLE = "pickle"
+"""The way in which a script asks for a file whose form only the script knows, whatever its name is."""
 _SETTINGS = re.compile(r"(?i)\.(?:json|ya?ml|ini|cfg|conf)$")
 _MANY = ("image", "sound")
 """Forms of files of which a folder holds many."""
@@ -130,10 +132,11 @@ class MadeFiles:
         What only the script knows, such as a pickle, is no file of a script's own that it can do without: it gets its error.
         """
         asked = self.missing.get(path)
-        if asked is None:
+        if asked is None or asked.how == PICKLE:
             return None
         if asked.how == "glob":
-            return self.make_matching(path, (), asked.folder.separator)
+            forms = ("records",) if asked.folder.holds_records and not os.path.splitext(path)[1] else ()
+            return self.make_matching(path, forms, asked.folder.separator)
         if asked.how == "list":
             self._make_folder(path)
             self.fill(self.places.read(path), asked.folder)
@@ -173,6 +176,8 @@ class MadeFiles:
     def make_asked(self, asked: Missing) -> None:
         """Make what an earlier attempt asked for in vain."""
         path, how = asked.path, asked.how
+        if how == PICKLE:
+            return
         if how == "glob":
             self.make_matching(path, ())
         elif how == "list" or (how == "exists" and not os.path.splitext(path)[1]):

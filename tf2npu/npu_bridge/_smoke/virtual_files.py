@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from npu_bridge._smoke.folder_forms import IMAGES, FolderForm, form_of_folder
 from npu_bridge._smoke.line_forms import form_of_lines, keys_of_arrays, reader_of_lines
-from npu_bridge._smoke.made_files import MadeFiles
+from npu_bridge._smoke.made_files import PICKLE, MadeFiles
 from npu_bridge._smoke.places import looks_like_path
 from tensorflow.python.client import _pywrap_events_writer
 from tensorflow.python.framework import tensor_util
@@ -88,14 +88,17 @@ def _note(path: Any, how: str) -> bool:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not frame.f_code.co_filename.startswith(_files[0].places.root + os.sep):
         name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if name not in _READERS:
+        if name not in _READERS or (name == "glob" and how == "list"):  # the pattern is asked for by itself
             return False
         library = library or _LIBRARY_FORMS.get(name, "")
         frames.append(frame)
         frame = frame.f_back
     if frame is None or (how != "glob" and not _files[0].places.is_missing(text, is_path=how in ("list", "read"))):
         return False
-    source = "".join(linecache.getlines(frame.f_code.co_filename))
+    lines = linecache.getlines(frame.f_code.co_filename)
+    source = "".join(lines)
+    if how == "open" and "pickle." in "".join(lines[frame.f_lineno - 1 : frame.f_lineno + 1]):
+        library = PICKLE
     if how == "read" or (how == "exists" and reader_of_lines(frames) is not None):
         library = "read"
     if how in ("list", "glob"):
