@@ -148,19 +148,19 @@ def _tell(site: Site, name: str) -> None:
         site.info(f"No cell of Python defines {name}: without such a cell the notebook ends here with a NameError.")
     elif any(isinstance(ancestor, _ENDS) for ancestor in site.script.walked.ancestors(site.node)):
         site.info(
-            f"Nothing defines {name}. A program that has met an error and comes here ends with a NameError instead. Define the "
-            "name, or write the one that is meant."
+            f"{name} has no definition, so that a program that has met an error ends here with a NameError instead. Define the "
+            "name, or write the intended one."
         )
     elif uses_tensorflow(site.script):
         site.manual(
             f"Nothing defines {name}: the program ends here with a NameError, on TensorFlow 1.15 as well. Define the name, or "
-            "write the one that is meant.",
+            "write the intended one.",
             _import_of(name),
         )
     else:
         site.manual(
             f"Nothing defines {name}: the program ends here with a NameError, with or without an NPU. Define the name, or write "
-            "the one that is meant.",
+            "the intended one.",
             _import_of(name),
         )
 

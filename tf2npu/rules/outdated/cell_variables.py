@@ -84,7 +84,8 @@ def _say(site: Site, text: str, old: str) -> None:
     new = f"{text[: text.rindex(old)]}{_NEW[old]}{text[text.rindex(old) + len(old) :]}"
     if text.endswith(":0"):
         site.manual(
-            f"TensorFlow 1.15 has no variable of a cell with the name {text}: since 1.2 the name is {new}. Write that.", repr(new)
+            f"TensorFlow 1.15 has no variable of a cell with the name {text}: since 1.2 the name is {new}. Write the new name.",
+            repr(new),
         )
     else:
         site.info(

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
+from tf2npu.rules.facts.python2_files import is_of_python2
 from tf2npu.rules.facts.untaken_branches import value_of
 from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.scopes import Binding, Scope
@@ -67,7 +68,8 @@ def none_order(site: Site) -> None:
         name = site.source(node)
         (target,) = comparison.comparisons
         is_true = isinstance(target.operator, _LESS) == (node is comparison.left)  # None is less
-        test = f"{name} is None or " if is_true else f"{name} is not None and "
+        words = (name, "is", "None", "or") if is_true else (name, "is", "not", "None", "and")
+        test = " ".join((*words, ""))
         is_alone = isinstance(script.walked.parents.get(id(comparison)), _PLAIN)
         site.wrap(comparison, test if is_alone else f"({test}", "" if is_alone else ")")
         site.fixed(
@@ -96,8 +98,7 @@ def _is_given_none(script: Script, node: Any, scope: Scope, comparison: cst.Comp
     """Whether None comes to a comparison: what is seen says so, or in a file of Python 2 the default of a parameter or option."""
     if _is_asked_before(script, node, scope, comparison):
         return False
-    facts = script.project.files.get(script.path)
-    is_python2 = script.path in script.project.python2 or (facts is not None and facts.is_python2)
+    is_python2 = is_of_python2(script)
     if isinstance(node, cst.Name):
         bindings = scope.lookup(node.value) if scope.lookup_scope(node.value) is scope else []
         if bindings and bindings[0].kind == "param" and _is_none(bindings[0].node.default):
