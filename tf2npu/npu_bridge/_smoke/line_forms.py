@@ -25,7 +25,7 @@ _PARTED_TWICE = re.compile(r"split\(\s*(?:['\"] ['\"])?\s*\)")
 _FIRST_IS_FILE = re.compile(r"path\.join\([^()]*\[0\]\)")
 _IMAGE = re.compile(r"\.(?:jpe?g|png)\b")
 _GAPS = re.compile(r"-DOCSTART-|len\(line\)\s*==\s*0|\bif not line\b|line\s*==\s*['\"](?:\\n)?['\"]")
-"""What a script asks of the lines of a text whose words have a line each, as those of CoNLL's tasks have."""
+"""Questions about the lines of a text whose words have a line each, as those of the tasks of CoNLL have."""
 _FILES, _TEXT_LINES = 20, 9
 _PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
 _ESCAPES = {"\\t": "\t", "\\n": "", "\n": "", "\\s+": " "}
