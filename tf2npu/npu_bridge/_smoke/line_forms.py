@@ -27,6 +27,8 @@ _IMAGE = re.compile(r"\.(?:jpe?g|png)\b")
 _GAPS = re.compile(r"-DOCSTART-|len\(line\)\s*==\s*0|\bif not line\b|line\s*==\s*['\"](?:\\n)?['\"]")
 """Questions about the lines of a text whose words have a line each, as those of the tasks of CoNLL have."""
 _FILES, _TEXT_LINES = 20, 9
+_LIST = re.compile(r"ImageSets/")
+"""Lists of names of files, one a line, as the development kit of the PASCAL VOC challenge has them."""
 _PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
 _ESCAPES = {"\\t": "\t", "\\n": "", "\n": "", "\\s+": " "}
 _READERS = {"read_csv": "pandas", "read_table": "pandas", "loadtxt": "numpy", "genfromtxt": "numpy"}
@@ -39,7 +41,7 @@ class LineForm:
 
     has_numbers: the columns are numbers, else words.  is_table: there are columns.  n_heads: lines with the names, if there are
     any.  lists: what parts the numbers of a cell, by the name of the column.  file_suffix: of the names of files that the first
-    column holds, "" where it holds none.  has_gaps: empty lines part texts.
+    column holds, None where it holds none.  has_gaps: empty lines part texts.
     """
 
     delimiter: str = " "
@@ -51,7 +53,7 @@ class LineForm:
     is_table: bool = False
     n_heads: int = 1
     lists: Mapping[str, str] = field(default_factory=dict)
-    file_suffix: str = ""
+    file_suffix: str | None = None
     has_gaps: bool = False
 
     def taught(self, lesson: Mapping[str, Any]) -> LineForm:
@@ -76,7 +78,7 @@ class LineForm:
         for name, delimiter in self.lists.items():
             if name in labels:
                 rows[:, labels.index(name)] = [delimiter.join(row) for row in draw.integers(0, 2, (n, N_COLUMNS)).astype(str)]
-        if self.file_suffix:
+        if self.file_suffix is not None:
             rows[:, 0] = [f"{number % _FILES:05d}{self.file_suffix}" for number in range(n)]
         made = [self.delimiter.join(map(str, row)) for row in rows]
         if self.has_gaps:
@@ -100,6 +102,8 @@ def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) ->
     """
     if _PAIRS.search(path):
         return LineForm(has_pairs=True)
+    if _LIST.search(path):
+        return LineForm(n_columns=1, is_table=True, file_suffix="")
     reader = reader_of_lines(frames)
     if reader is not None:
         return _of_reader(reader.f_locals, _READERS[reader.f_code.co_name], source)
@@ -111,7 +115,7 @@ def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) ->
     has_gaps = _GAPS.search(near) is not None
     has_numbers = _NUMBERS.search(source) is not None and not has_gaps
     return LineForm(
-        delimiter, has_numbers=has_numbers, is_table=has_gaps, file_suffix=image[0] if image else "", has_gaps=has_gaps
+        delimiter, has_numbers=has_numbers, is_table=has_gaps, file_suffix=image[0] if image else None, has_gaps=has_gaps
     )  # fmt: skip
 
 
