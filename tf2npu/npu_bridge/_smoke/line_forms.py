@@ -27,6 +27,9 @@ _IMAGE = re.compile(r"\.(?:jpe?g|png)\b")
 _GAPS = re.compile(r"-DOCSTART-|len\(line\)\s*==\s*0|\bif not line\b|line\s*==\s*['\"](?:\\n)?['\"]")
 """Questions about the lines of a text whose words have a line each, as those of the tasks of CoNLL have."""
 _FILES, _TEXT_LINES = 20, 9
+_TAGS = re.compile(r"(?i)(?:^|/)(?:vocab[._-])?tags?(?:[._-]vocab)?\.txt$")
+_OF_CONLL = ("O", *(f"{place}-{kind}" for kind in ("PER", "LOC", "ORG", "MISC") for place in "BI"))
+"""The tags of the task of CoNLL 2003, as a list of tags has them."""
 _LIST = re.compile(r"ImageSets/")
 """Lists of names of files, one a line, as the development kit of the PASCAL VOC challenge has them."""
 _PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
@@ -41,7 +44,7 @@ class LineForm:
 
     has_numbers: the columns are numbers, else words.  is_table: there are columns.  n_heads: lines with the names, if there are
     any.  lists: what parts the numbers of a cell, by the name of the column.  file_suffix: of the names of files that the first
-    column holds, None where it holds none.  has_gaps: empty lines part texts.
+    column holds, None where it holds none.  has_gaps: empty lines part texts.  entries: the lines themselves.
     """
 
     delimiter: str = " "
@@ -55,6 +58,7 @@ class LineForm:
     lists: Mapping[str, str] = field(default_factory=dict)
     file_suffix: str | None = None
     has_gaps: bool = False
+    entries: tuple[str, ...] = ()
 
     def taught(self, lesson: Mapping[str, Any]) -> LineForm:
         """This form with what an earlier attempt has taught."""
@@ -64,11 +68,15 @@ class LineForm:
     @property
     def has_columns(self) -> bool:
         """Whether lines are parted into columns, and are no sentences."""
-        return self.is_table or self.has_numbers or self.has_pairs or bool(self.names) or self.delimiter != " "
+        return (
+            bool(self.entries) or self.is_table or self.has_numbers or self.has_pairs or bool(self.names) or self.delimiter != " "
+        )
 
     def lines(self, n: int, words: list[str]) -> list[str]:
         """Lines of this form."""
         draw = np.random.default_rng(0)
+        if self.entries:
+            return [*self.names, *self.entries]
         if self.has_pairs:
             return [f"{draw.integers(0, 2)} {draw.integers(1, 9)}:1 {draw.integers(9, 19)}:1" for _ in range(n)]
         head = [self.delimiter.join(self.names)] * self.n_heads if self.names else []
@@ -102,6 +110,8 @@ def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) ->
     """
     if _PAIRS.search(path):
         return LineForm(has_pairs=True)
+    if _TAGS.search(path):
+        return LineForm(n_columns=1, entries=_OF_CONLL)
     if _LIST.search(path):
         return LineForm(n_columns=1, is_table=True, file_suffix="")
     reader = reader_of_lines(frames)
