@@ -24,12 +24,29 @@ from tf2npu.scanner.options.defaults import Option, is_run_settings, options_in_
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
+from tf2npu.scanner.rewriting import kept_places, rewritten_text
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.text.source import SourceError, decode
 from tf2npu.scanner.uncalled_functions import Naming, naming
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
+
+
+@dataclass
+class Rewritten:
+    """A file that is written for a sister of a framework: its facts as one for the framework, and what keeps it as it is.
+
+    The fields are those of `frameworks.base.Rewriting`.  facts: none where something keeps it.  imports: of a notebook, which has
+    none among its facts.
+    """
+
+    facts: FileFacts | None
+    obstacles: tuple[Seen, ...]
+    foreign: tuple[Seen, ...]
+    is_wanted: bool
+    modules: frozenset[str]
+    imports: tuple[Target, ...] = ()
 
 
 @dataclass
@@ -70,6 +87,7 @@ class FileFacts:
     names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
     named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
     naming: Naming | None = None  # the names that it uses and defines; None where they are not known
+    rewritten: Rewritten | None = None  # what it would be, if it is written for a sister of a framework
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -112,6 +130,10 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         text = decode(data).text
     except SourceError:
         return FileFacts(path)
+    return _text_facts(path, text)
+
+
+def _text_facts(path: str, text: str) -> FileFacts:
     if text.count(".") > LONGEST_NAME < longest_name(text):
         return _line_facts(path, text, True)
     try:
@@ -126,7 +148,21 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
+    facts.rewritten = _rewritten(path, text, module) if not facts.is_too_deep else None
     return facts
+
+
+def _rewritten(path: str, text: str, module: ast.Module) -> Rewritten | None:
+    """The facts of a file that is written for a sister of a framework, as one for the framework."""
+    found = next((one for framework in known() if (one := framework.rewriting(path, text, module)) is not None), None)
+    if found is None:
+        return None
+    kept = kept_places(path, text, found)
+    obstacles = found.obstacles + kept
+    facts = None if obstacles else _text_facts(path, rewritten_text(text, found))
+    if facts is not None and not facts.is_python:
+        facts, obstacles = None, (Seen(path, 1, min(found.modules)),)
+    return Rewritten(facts, obstacles, found.foreign, found.is_wanted, found.modules)
 
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:
@@ -142,7 +178,12 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     code = gather_facts("", notebook.code.encode())
     found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in code.distribution]
     places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
-    return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
+    rewritten = code.rewritten
+    if rewritten is not None:
+        seen = {name: tuple(replace(s, path=path) for s in getattr(rewritten, name)) for name in ("obstacles", "foreign")}
+        facts = FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
+        rewritten = replace(rewritten, facts=facts if rewritten.facts else None, imports=code.imports, **seen)
+    return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming, rewritten=rewritten)
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:

@@ -18,6 +18,7 @@ from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.options.defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
+from tf2npu.scanner.rewritten_programs import rewritten_programs
 from tf2npu.scanner.uncalled_functions import uncalled
 
 
@@ -54,6 +55,8 @@ class ProjectFacts:
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
+    rewritten: frozenset[str] = frozenset()  # files that are brought from a sister of a framework to the framework
+    kept: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # files that are not, and the places that keep them
     parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
     options: dict[str, frozenset[str]] = field(default_factory=dict)  # option -> values that it has, as texts
     without: dict[str, frozenset[str]] = field(default_factory=dict)  # files of another framework that can do without this one
@@ -68,6 +71,7 @@ class ProjectFacts:
         files = {path: f for path, f in files.items() if is_requirements(path) or not is_run_settings(path)}
         sources = {p: f for p, f in files.items() if not is_project_settings(p) and not is_requirements(p)}
         project = cls(files, {f.module_path: p for p, f in sources.items()}, options=options)
+        files = project._rewrite()
         edges = {path: project.imports_of(path) for path in files}
         project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
@@ -96,6 +100,23 @@ class ProjectFacts:
         project._forget_details()
         return project
 
+    def _rewrite(self) -> dict[str, FileFacts]:
+        """Take the facts of files that are rewritten as they will be, and return all facts."""
+        edges = {
+            path: self.imports_of(path) | (self.files_of(path, facts.rewritten.imports) if facts.rewritten else frozenset())
+            for path, facts in self.files.items()
+        }
+        new, self.kept = rewritten_programs(self.files, edges, self._has_module)
+        self.rewritten = frozenset(new)
+        self.files = {path: new.get(path, facts) for path, facts in self.files.items()}
+        return self.files
+
+    def _has_module(self, path: str, module: str) -> bool:
+        """Whether an absolute import in a file gives something of the tree, other than the file itself."""
+        parts = module.split(".")
+        found = (self.find_module(path, 0, ".".join(parts[:n])) for n in range(len(parts), 0, -1))
+        return any(file not in (None, path) for file in found)
+
     def _find_reach(self, edges: dict[str, frozenset[str]]) -> None:
         by_modules: dict[frozenset[str], Reach] = {}  # releases of a framework share theirs
         for framework in known():
@@ -113,7 +134,7 @@ class ProjectFacts:
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
         dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset(), "named_distributions": frozenset()}
-        dropped |= {"naming": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
+        dropped |= {"naming": None, "rewritten": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
             path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))
@@ -123,6 +144,8 @@ class ProjectFacts:
     def including(self, facts: FileFacts) -> ProjectFacts:
         """The project with one more file that no other one imports, such as a notebook."""
         path = facts.path
+        if path in self.rewritten and facts.rewritten is not None and facts.rewritten.facts is not None:
+            facts = replace(facts.rewritten.facts, path=path)
         whole = replace(self, files={**self.files, path: facts})
         targets = whole.imports_of(path)
         whole.reach = {

@@ -13,6 +13,7 @@ from tf2npu.frameworks.tensorflow1.api_return_types import returned
 from tf2npu.frameworks.tensorflow1.fed_inputs import fed_inputs
 from tf2npu.frameworks.tensorflow1.file_facts import file_facts
 from tf2npu.frameworks.tensorflow1.names import BOUND_BY, ROOTS, canonical
+from tf2npu.frameworks.tensorflow1.native_keras.rewriting import rewriting
 from tf2npu.frameworks.tensorflow1.project import NAME, TensorFlowProject, tensorflow_in
 
 if TYPE_CHECKING:  # facts of files and projects need no syntax tree, which takes long to import
@@ -112,6 +113,7 @@ FRAMEWORK = Framework(
     returned=returned,
     followed=_is_followed,
     objects_by_use=_objects_by_use,
+    rewriting=rewriting,
     running=frozenset({
         "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
         "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.train.Supervisor",
