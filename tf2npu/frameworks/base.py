@@ -127,8 +127,9 @@ class Rewriting:
 
     rule: the one that says so.  fixes: the places, in the order of the text.  obstacles: places for which the framework has
     nothing; where there is one, no file of the program is rewritten.  foreign: imports that are obstacles where the tree does not
-    have what they import.  is_wanted: whether the file by itself is a reason to
-    rewrite the program.  modules: top-level modules of the sister, which are the project's own where the tree has them.
+    have what they import.  is_wanted: whether the file by itself is a reason to rewrite the program.
+    is_older: whether the file has what went before the next release of the framework came.
+    modules: top-level modules of the sister, which are the project's own where the tree has them.
     """
 
     rule: str
@@ -136,6 +137,7 @@ class Rewriting:
     obstacles: tuple[Seen, ...]
     foreign: tuple[Seen, ...]
     is_wanted: bool
+    is_older: bool
     modules: frozenset[str]
 
 

@@ -45,6 +45,7 @@ class Rewritten:
     obstacles: tuple[Seen, ...]
     foreign: tuple[Seen, ...]
     is_wanted: bool
+    is_older: bool
     modules: frozenset[str]
     imports: tuple[Target, ...] = ()
 
@@ -162,7 +163,7 @@ def _rewritten(path: str, text: str, module: ast.Module) -> Rewritten | None:
     facts = None if obstacles else _text_facts(path, rewritten_text(text, found))
     if facts is not None and not facts.is_python:
         facts, obstacles = None, (Seen(path, 1, min(found.modules)),)
-    return Rewritten(facts, obstacles, found.foreign, found.is_wanted, found.modules)
+    return Rewritten(facts, obstacles, found.foreign, found.is_wanted, found.is_older, found.modules)
 
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:

@@ -56,6 +56,7 @@ class ProjectFacts:
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
     rewritten: frozenset[str] = frozenset()  # files that are brought from a sister of a framework to the framework
+    older: frozenset[str] = frozenset()  # of these, files of programs that are older than the next release of the framework
     kept: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # files that are not, and the places that keep them
     parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
     options: dict[str, frozenset[str]] = field(default_factory=dict)  # option -> values that it has, as texts
@@ -106,9 +107,9 @@ class ProjectFacts:
             path: self.imports_of(path) | (self.files_of(path, facts.rewritten.imports) if facts.rewritten else frozenset())
             for path, facts in self.files.items()
         }
-        new, self.kept = rewritten_programs(self.files, edges, self._has_module)
-        self.rewritten = frozenset(new)
-        self.files = {path: new.get(path, facts) for path, facts in self.files.items()}
+        found = rewritten_programs(self.files, edges, self._has_module)
+        self.rewritten, self.older, self.kept = frozenset(found.files), frozenset(found.older), found.kept
+        self.files = {path: found.files.get(path, facts) for path, facts in self.files.items()}
         return self.files
 
     def _has_module(self, path: str, module: str) -> bool:

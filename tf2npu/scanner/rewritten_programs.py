@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from tf2npu.findings import Seen
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import connected
 from tf2npu.scanner.names import root_of
 
+
+@dataclass
+class RewrittenPrograms:
+    """What becomes of the programs that are written for a sister of a framework.
+
+    files: those that are rewritten, with the facts as they will be.  older: of these, those of programs that are older than
+    the next release of the framework.  kept: those that are not rewritten, with the places that keep them.
+    """
+
+    files: dict[str, FileFacts] = field(default_factory=dict)
+    older: set[str] = field(default_factory=set)
+    kept: dict[str, tuple[Seen, ...]] = field(default_factory=dict)
+
+
 Edges = Mapping[str, frozenset[str]]
 OwnModule = Callable[[str, str], bool]
 
 
-def rewritten_programs(
-    files: Mapping[str, FileFacts], edges: Edges, is_own: OwnModule
-) -> tuple[dict[str, FileFacts], dict[str, tuple[Seen, ...]]]:
-    """The facts of the files that are rewritten, as they will be; and the files that are not, with the places that keep them.
-
-    A program here is all files that imports connect.  is_own: whether a file finds a dotted module in the tree.
-    """
+def rewritten_programs(files: Mapping[str, FileFacts], edges: Edges, is_own: OwnModule) -> RewrittenPrograms:
+    """Decide for each program; one is all files that imports connect.  is_own: whether a file finds a module in the tree."""
+    programs = RewrittenPrograms()
     if not any(facts.rewritten is not None for facts in files.values()):
-        return {}, {}
-    rewritten: dict[str, FileFacts] = {}
-    kept: dict[str, tuple[Seen, ...]] = {}
+        return programs
     for paths in connected(edges):
         of_sister = [path for path in paths if files[path].rewritten is not None]
         if not of_sister:
@@ -31,17 +40,18 @@ def rewritten_programs(
         found = [one for path in of_sister if (one := files[path].rewritten) is not None]
         modules = frozenset[str]().union(*(one.modules for one in found))
         if any(is_own(path, module) for path in of_sister for module in modules):
-            kept |= dict.fromkeys(of_sister, ())
+            programs.kept |= dict.fromkeys(of_sister, ())
             continue
         places = [place for one in found for place in one.obstacles]
         places += [place for one in found for place in one.foreign if not is_own(place.path, place.api)]
         places += [place for path in paths for place in _unread(files[path], modules)]
         places += [evidence for path in paths if (evidence := files[path].evidence) is not None]
         if places or not any(one.is_wanted for one in found):
-            kept |= dict.fromkeys(of_sister, tuple(places))
+            programs.kept |= dict.fromkeys(of_sister, tuple(places))
             continue
-        rewritten |= {path: one.facts for path, one in zip(of_sister, found, strict=True) if one.facts is not None}
-    return rewritten, kept
+        programs.files |= {path: one.facts for path, one in zip(of_sister, found, strict=True) if one.facts is not None}
+        programs.older |= set(of_sister) if any(one.is_older for one in found) else set()
+    return programs
 
 
 def _unread(facts: FileFacts, modules: frozenset[str]) -> list[Seen]:

@@ -6,6 +6,7 @@ Source: behaviour of Keras 2.2.5 (its legacy interface).
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from tf2npu.frameworks.tensorflow1.native_keras.names import keras1_keywords
 
@@ -53,7 +54,7 @@ class Unclear(Exception):
 class CallChanges:
     """Changes of the arguments of one call."""
 
-    def __init__(self, text: str, call: ast.Call, span: object) -> None:
+    def __init__(self, text: str, call: ast.Call, span: Callable[[ast.AST], tuple[int, int]]) -> None:
         self.text = text
         self.call = call
         self._span = span
@@ -62,8 +63,7 @@ class CallChanges:
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Where a node begins and ends, in characters."""
-        start, end = self._span(node)  # type: ignore[operator]
-        return start, end
+        return self._span(node)
 
     def source(self, node: ast.AST) -> str:
         """The text of a node."""
@@ -133,6 +133,8 @@ def change_layer(changes: CallChanges, name: str) -> None:
         if not _is_constant(words["mode"].value, 0):
             raise Unclear("mode of BatchNormalization")
         changes.drop(words["mode"])
+    if name == "Conv2DTranspose" and "output_shape" in words:
+        changes.drop(words["output_shape"])  # tf.keras, as Keras 2, works it out
     if "forget_bias_init" in words:
         if not _is_constant(words["forget_bias_init"].value, "one"):
             raise Unclear("forget_bias_init")
@@ -155,7 +157,7 @@ def change_layer(changes: CallChanges, name: str) -> None:
 def _change_sizes(changes: CallChanges, name: str) -> None:
     """Rows and columns of a filter become its size."""
     sizes = _SIZES.get(name.removesuffix("Transpose")[-2:], ())
-    if not sizes or name.startswith(("Conv", "Separable", "Deconv")) is False:
+    if not sizes or not name.startswith(("Conv", "Separable")):
         return
     args, words = changes.call.args, changes.keywords
     named = [words[size] for size in sizes if size in words]
@@ -172,11 +174,7 @@ def _change_sizes(changes: CallChanges, name: str) -> None:
         raise Unclear(f"sizes of {name}")
     if positional and isinstance(positional[0], (ast.Tuple, ast.List)):
         raise Unclear(f"positional arguments of {name}")
-    if positional and named and len(args) == 1 + len(positional):
-        nodes = [*positional, *(word.value for word in named)]
-        changes.together(nodes, "kernel_size", named)
-    else:
-        changes.together([*positional, *(word.value for word in named)], "kernel_size", named)
+    changes.together([*positional, *(word.value for word in named)], "kernel_size", named)
 
 
 def _change_input(changes: CallChanges, name: str) -> None:
@@ -227,9 +225,10 @@ def _count_steps(changes: CallChanges) -> None:
     if isinstance(generator, ast.Name):
         value = words["samples_per_epoch"].value
         start, end = changes.span(value)
-        opening, closing = ("", "") if isinstance(value, (ast.Name, ast.Constant, ast.Attribute, ast.Call)) else ("(", ")")
-        changes.changes.append((start, start, opening)) if opening else None
-        changes.changes.append((end, end, f"{closing} // getattr({generator.id}, 'batch_size', 1)"))
+        is_simple = isinstance(value, (ast.Name, ast.Constant, ast.Attribute, ast.Call))
+        text = changes.source(value)
+        size = f" // getattr({generator.id}, 'batch_size', 1)"
+        changes.changes.append((start, end, f"{text if is_simple else f'({text})'}{size}"))
         return
     raise Unclear("samples_per_epoch with a generator that is made in the call")
 

@@ -20,13 +20,17 @@ DATA: dict[str, frozenset[str]] = {
 }
 """Parts of Keras that work on arrays alone -> what of them tf.keras has under the same name.  Source: tf.keras of 1.15."""
 
+_OLDER = {"utils.training_utils.multi_gpu_model": "utils.multi_gpu_model"}
+"""Objects by the modules that releases before Keras 2.2 have them in."""
+_OF_BACKEND = {"tf": "", **{f"control_flow_ops.{name}": name for name in ("while_loop", "cond", "case", "group", "tuple")}}
+"""What the backend of native Keras imports for itself, and scripts reach through it -> its name in TensorFlow."""
 _HERE = Path(__file__).parent
 
 
 @lru_cache(maxsize=1)
 def objects() -> dict[str, str]:
     """Objects of the keras package -> the same of tf.keras, both without the package: `layers.core.Dense` -> `layers.Dense`."""
-    found = {}
+    found = dict(_OLDER)
     for row in _rows("names.csv"):
         for token in row["names"].split():
             name, _, where = token.partition("=")
@@ -39,7 +43,7 @@ def objects() -> dict[str, str]:
 def modules() -> dict[str, str]:
     """Modules of the keras package -> the one of tf.keras that has most of their names; both without the package."""
     found: dict[str, str] = {}
-    for module in {row["module"] for row in _rows("names.csv")}:
+    for module in {_parent(name) for name in objects()}:
         homes = Counter(_parent(where) for name, where in objects().items() if _parent(name) == module)
         found[module] = max(sorted(homes), key=lambda home: homes[home])
         for end in range(1, len(parts := module.split("."))):
@@ -51,6 +55,15 @@ def modules() -> dict[str, str]:
 def keras1_keywords() -> dict[str, dict[str, str]]:
     """Classes -> keywords of Keras 1 that Keras 2 takes -> what Keras 2 calls them."""
     return {row["name"]: dict(pair.split("=") for pair in row["renamed"].split()) for row in _rows("keras1.csv")}
+
+
+def tensorflow_name(target: str) -> str | None:
+    """The name in TensorFlow of what a script reaches through the backend of native Keras; None for another."""
+    for backend in ("backend.tensorflow_backend.", "backend."):
+        inner = target.removeprefix(backend)
+        if inner != target:
+            return _OF_BACKEND.get(inner)
+    return None
 
 
 def names_of(module: str) -> dict[str, str]:

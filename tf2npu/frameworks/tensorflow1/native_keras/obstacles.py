@@ -7,7 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
-from tf2npu.frameworks.tensorflow1.native_keras.names import modules, objects
+from tf2npu.frameworks.tensorflow1.native_keras.names import modules, objects, tensorflow_name
 from tf2npu.frameworks.tensorflow1.native_keras.source_names import SourceNames
 from tf2npu.scanner.syntax import chain, last_name
 
@@ -53,6 +53,8 @@ def _of_chain(names: SourceNames, node: ast.Attribute, root: str, parts: list[st
     for target in sorted(names.aliases[root]):
         if target in modules():
             full = [*target.split("."), *parts] if target else parts
+            if any(tensorflow_name(".".join(full[:end])) is not None for end in range(len(full), 0, -1)):
+                continue
             known = (".".join(full[:end]) for end in range(len(full), 0, -1))
             found = next((name for name in known if name in objects() or name in modules()), None)
             if found is None or (found in modules() and found != ".".join(full)):

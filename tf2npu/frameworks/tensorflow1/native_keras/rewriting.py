@@ -17,11 +17,11 @@ from tf2npu.frameworks.tensorflow1.native_keras.keras1_calls import (
     change_method,
     is_keras1_method,
 )
-from tf2npu.frameworks.tensorflow1.native_keras.names import DATA, keras1_keywords, modules, objects
+from tf2npu.frameworks.tensorflow1.native_keras.names import DATA, keras1_keywords, modules, objects, tensorflow_name
 from tf2npu.frameworks.tensorflow1.native_keras.obstacles import foreign_imports, obstacles
 from tf2npu.frameworks.tensorflow1.native_keras.optimizer_calls import change_optimizer, written_out
 from tf2npu.frameworks.tensorflow1.native_keras.source_names import SourceNames, native
-from tf2npu.scanner.syntax import chain
+from tf2npu.scanner.syntax import chain, last_name
 
 RULE = "NPU303"
 _MENTION = re.compile(r"\bkeras\b")
@@ -34,6 +34,10 @@ _RENAMED = "The name that tf.keras has took the place of the one of native Keras
 _ACTIVATION = (
     "Without recurrent_activation this layer has hard_sigmoid in tf.keras, as in Keras up to 2.2. For the numbers of Keras 2.3 "
     "write recurrent_activation='sigmoid'."
+)
+_WEIGHTS = (
+    "Keras up to 2.2 divides a loss by the share of samples whose weight is not 0, or that no mask hides; tf.keras and Keras 2.3 "
+    "do not. The loss is smaller by that share: look at the learning rate and at regularizers."
 )
 _ACCURACY = (
     "tf.keras of TensorFlow 1.15 calls this metric 'acc' and 'val_acc', as Keras up to 2.2 does: write that name here, or give "
@@ -75,9 +79,29 @@ class _Source:
         for line, name in obstacles(self.names):
             self.obstacle(line, name)
         foreign = tuple(Seen(self.path, line, name) for line, name in foreign_imports(self.names, self.tree))
+        self.weights()
         self.fixes.sort(key=lambda fix: (fix.start, fix.end))
         found = sorted(set(self.obstacles), key=lambda seen: (seen.line, seen.api))
-        return Rewriting(RULE, tuple(self.fixes), tuple(found), foreign, not all(map(_is_data, imported)), frozenset({"keras"}))
+        is_wanted, is_older = not all(map(_is_data, imported)), self.is_older
+        return Rewriting(RULE, tuple(self.fixes), tuple(found), foreign, is_wanted, is_older, frozenset({"keras"}))
+
+    @property
+    def is_older(self) -> bool:
+        """Whether something of Keras 1, or a module that Keras has no longer beside TensorFlow 2, is there."""
+        imported = [module for node in self.names.imports for module, _ in _imported(node)]
+        moved = (native(module) for module in imported)
+        return any(modules().get(m, m) != m for m in moved if m) or any(
+            fix.message in (_KEYWORDS, _RENAMED) for fix in self.fixes
+        )
+
+    def weights(self) -> None:
+        """Remark on losses that are divided by another number than in Keras up to 2.2."""
+        for node in self.names.nodes:
+            words = node.keywords if isinstance(node, ast.Call) else []
+            weighted = next((word for word in words if _is_weight(node, word)), None)
+            is_mask = isinstance(node, ast.Call) and self.names.object_of(node.func) == "layers.Masking"
+            if weighted is not None or is_mask:
+                return self.remark(weighted if weighted is not None else node, _WEIGHTS, "manual")
 
     def obstacle(self, line: int, name: str) -> None:
         self.obstacles.append(Seen(self.path, line, name))
@@ -93,6 +117,8 @@ class _Source:
         """Change a chain of attributes where tf.keras has the object in another module than native Keras."""
         target = self.names.target(ast.Name(root, ast.Load())) or ""
         full = f"{target}.{'.'.join(parts)}".lstrip(".")
+        if self.through_backend(node, root, full):
+            return
         own = next((n for n in _shorter(full) if n in objects()), None)
         if own is None:
             own = full if full in modules() else None
@@ -108,6 +134,20 @@ class _Source:
         end = self.names.span(_outer(node, full, own))[1]
         new = f"{root}.{where[len(home) :].lstrip('.')}"
         self.fixes.append(SourceFix(start, end, _RENAMED, ((start, end, new),)))
+
+    def through_backend(self, node: ast.Attribute, root: str, full: str) -> bool:
+        """Write TensorFlow's own name where a chain reaches it through the backend; whether it does."""
+        own = next((name for name in _shorter(full) if tensorflow_name(name) is not None), None)
+        if own is None:
+            return False
+        if not self.names.tensorflow or not self.names.is_certain(root):
+            self.obstacle(node.lineno, f"keras.{own}")
+            return True
+        start, _ = self.names.span(node)
+        end = self.names.span(_outer(node, full, own))[1]
+        new = f"{self.names.tensorflow}.{tensorflow_name(own)}".rstrip(".")
+        self.fixes.append(SourceFix(start, end, _RENAMED, ((start, end, new),)))
+        return True
 
     def call(self, call: ast.Call) -> None:
         """Change the arguments of a call that Keras 1 or native Keras takes in another way."""
@@ -166,6 +206,14 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
                 continue
         if native(module) is not None or f"{whole}.".startswith("horovod.keras."):
             yield module, name
+
+
+def _is_weight(node: ast.AST, word: ast.keyword) -> bool:
+    """Whether an argument weighs or hides samples of a loss."""
+    if word.arg == "mask_zero":
+        return not (isinstance(word.value, ast.Constant) and not word.value.value)
+    name = last_name(node.func) if isinstance(node, ast.Call) else ""
+    return word.arg == "sample_weight" and name in ("fit", "train_on_batch")
 
 
 def _is_data(imported: tuple[str, str]) -> bool:

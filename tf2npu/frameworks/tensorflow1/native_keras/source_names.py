@@ -19,11 +19,13 @@ class SourceNames:
         self.imports = [node for node in self.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
         self.aliases: dict[str, set[str]] = {}
         self._others: set[str] = set()  # names that are bound to something else somewhere in the source
+        self._tensorflow: set[str] = set()
         self._lines = LineIndex(text)
         for node in self.imports:
             for local, target in _bound_by(node):
                 if target is None:
                     self._others.add(local)
+                    self._tensorflow |= {local} if _is_tensorflow(node, local) else set()
                 else:
                     self.aliases.setdefault(local, set()).add(target)
         for one in self.nodes:
@@ -43,6 +45,11 @@ class SourceNames:
     def is_certain(self, local: str) -> bool:
         """Whether a name means one thing wherever the source has it."""
         return local not in self._others and len(self.aliases.get(local, ())) == 1
+
+    @property
+    def tensorflow(self) -> str:
+        """The name by which the source has TensorFlow as a whole; "" where it has none."""
+        return min(self._tensorflow, default="")
 
     def is_bound(self, local: str) -> bool:
         """Whether the source gives a name any meaning."""
@@ -85,6 +92,12 @@ def _bound_by(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str | No
         else:
             root = alias.name.partition(".")[0]
             yield root, "" if root == "keras" else None
+
+
+def _is_tensorflow(node: ast.Import | ast.ImportFrom, local: str) -> bool:
+    """Whether a name that an import at the start of a line binds is TensorFlow as a whole."""
+    names = [alias for alias in node.names if alias.name == "tensorflow" and (alias.asname or alias.name) == local]
+    return isinstance(node, ast.Import) and node.col_offset == 0 and bool(names)
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
