@@ -1,6 +1,6 @@
 """Record what tf.keras of TensorFlow 1.15 has of native Keras, and the keywords of Keras 1 that Keras 2 takes and renames.
 
-Run by hand under Python 3.7 with TensorFlow 1.15, once with Keras 2.2 and once with Keras 2.3; it adds what it finds to both tables:
+Run by hand under Python 3.7 with TensorFlow 1.15, once with Keras 2.2 and once with 2.3; it adds what it finds to both tables:
 
     python tools/record_native_keras.py tf2npu/frameworks/tensorflow1/native_keras
 """

@@ -199,6 +199,7 @@ class Framework:
     apis: the table, an `api_support.table.ApiTable`.  no_api: what is said of a name that the table does not have.
     is_fully_known: whether the table has all names of a module, so that another one is in no release.
     facts: what it finds in a file.  part: what it finds in a tree.  settings: the settings for a file of a project.
+    place_of_next: the place of a file, by its facts, that tells of the next release of the framework.
     rewriting: a source, by its path, text and tree, that is written for a sister of the framework, or None.
     said_of_settings: what there is to say of a launcher or a settings file, by its path and its text.
     """
@@ -234,6 +235,7 @@ class Framework:
     part: Callable[[], ProjectPart] = ProjectPart
     settings: Callable[[Config, str, Any], Config] = lambda config, path, project: config
     rewriting: Callable[[str, str, ast.Module], Rewriting | None] = lambda path, text, tree: None
+    place_of_next: Callable[[Any], Seen | None] = lambda facts: None
     said_of_settings: Callable[[str, str], Iterable[Finding]] = lambda path, text: ()
 
     def owns(self, rule: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from tf2npu.findings import Seen
+from tf2npu.frameworks.registry import known
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import connected
 from tf2npu.scanner.names import root_of
@@ -45,7 +46,8 @@ def rewritten_programs(files: Mapping[str, FileFacts], edges: Edges, is_own: Own
         places = [place for one in found for place in one.obstacles]
         places += [place for one in found for place in one.foreign if not is_own(place.path, place.api)]
         places += [place for path in paths for place in _unread(files[path], modules)]
-        places += [evidence for path in paths if (evidence := files[path].evidence) is not None]
+        new = [*(files[path] for path in paths), *(one.facts for one in found if one.facts is not None)]
+        places += [place for facts in new for framework in known() if (place := framework.place_of_next(facts))]
         if places or not any(one.is_wanted for one in found):
             programs.kept |= dict.fromkeys(of_sister, tuple(places))
             continue
