@@ -72,7 +72,7 @@ def _get(value, path: str):
 def _renamed(keras) -> list:
     """The names for which Keras 2 takes keywords of Keras 1, each with `old=new`."""
     found = []
-    for name, value in sorted(vars(keras.layers).items()) + [("Model", keras.models.Model)]:
+    for name, value in [*sorted(vars(keras.layers).items()), ("Model", keras.models.Model)]:
         if inspect.isclass(value) and "conversions" in value.__init__.__code__.co_freevars:
             function = value.__init__
             cell = function.__closure__[function.__code__.co_freevars.index("conversions")]

@@ -37,7 +37,6 @@ OBSTACLES = [
     "from keras.layers import *\nx = np.ones(3)\n",
     "from keras import backend as K\ny = K.tf.nn.relu(x)\n",
     "import keras\nprint keras.__version__\n",
-    "import keras\nimport tensorflow as tf\ntf.config.run_functions_eagerly(True)\n",
 ]
 
 
@@ -67,6 +66,12 @@ def test_a_program_is_moved_as_a_whole_or_not_at_all(other: str) -> None:
     (told,) = [f for f in done["mine.py"].findings if f.rule == "NPU303"]
     assert told.level is Level.UNSUPPORTED and "(other.py:" in told.message
     assert "from tensorflow.keras.models import Sequential" in done["alone.py"].after.decode()
+
+
+def test_a_program_for_tensorflow_2_is_not_moved() -> None:
+    other = "import mine\nimport tensorflow as tf\ntf.config.run_functions_eagerly(True)\n"
+    done = converted(mine=LAYER, train=TRAIN, other=other)
+    assert not any(b"tensorflow.keras" in result.after for result in done.values())
 
 
 def test_a_package_of_the_tree_may_have_keras_in_its_name() -> None:
