@@ -11,7 +11,7 @@ import pytest
 
 from tf2npu.frameworks.base import Rewriting
 from tf2npu.frameworks.tensorflow1.native_keras.rewriting import rewriting
-from tf2npu.scanner.rewriting import rewritten_text
+from tf2npu.scanner.text.rewriting import rewritten_text
 
 RECORDED = json.loads((Path(__file__).parent.parent / "fixtures/native_keras/recorded.json").read_text(encoding="utf-8"))
 OPTIMIZERS = RECORDED["optimizers"]

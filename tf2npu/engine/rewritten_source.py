@@ -9,9 +9,9 @@ from tf2npu.findings import ApiUse, Edit, Finding, Level, Span, UnsafePlace
 from tf2npu.frameworks.base import Rewriting, SourceFix
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.project_facts import ProjectFacts
-from tf2npu.scanner.rewriting import OldPlaces, composed, rewriting_edits
 from tf2npu.scanner.syntax import parsed
 from tf2npu.scanner.text.edits import splice, spliced_range
+from tf2npu.scanner.text.rewriting import OldPlaces, composed, rewriting_edits
 from tf2npu.scanner.text.source import LineIndex
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
@@ -24,9 +25,9 @@ from tf2npu.scanner.options.defaults import Option, is_run_settings, options_in_
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
-from tf2npu.scanner.rewriting import kept_places, rewritten_text
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
+from tf2npu.scanner.text.rewriting import kept_places, rewritten_text
 from tf2npu.scanner.text.source import SourceError, decode
 from tf2npu.scanner.uncalled_functions import Naming, naming
 
@@ -101,6 +102,15 @@ class FileFacts:
     def module_path(self) -> tuple[str, ...]:
         """Path as module components, `__init__` dropped."""
         return module_parts(self.path)
+
+
+def with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any]:
+    """Names and imports of a file, each the one object that `known` has for it: most of them are in many files."""
+    return {
+        "imports": tuple(known.setdefault(one, one) for one in facts.imports),
+        "exports": {known.setdefault(name, name): known.setdefault(target, target) for name, target in facts.exports.items()},
+        "definitions": frozenset(known.setdefault(name, name) for name in facts.definitions),
+    }
 
 
 def mentions_relevant_module(data: bytes) -> bool:
@@ -181,9 +191,10 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
     rewritten = code.rewritten
     if rewritten is not None:
-        seen = {name: tuple(replace(s, path=path) for s in getattr(rewritten, name)) for name in ("obstacles", "foreign")}
+        obstacles, foreign = (tuple(replace(s, path=path) for s in seen) for seen in (rewritten.obstacles, rewritten.foreign))
         facts = FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
-        rewritten = replace(rewritten, facts=facts if rewritten.facts else None, imports=code.imports, **seen)
+        new = facts if rewritten.facts is not None else None
+        rewritten = replace(rewritten, facts=new, obstacles=obstacles, foreign=foreign, imports=code.imports)
     return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming, rewritten=rewritten)
 
 

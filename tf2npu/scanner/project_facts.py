@@ -11,7 +11,7 @@ from tf2npu.findings import Seen
 from tf2npu.frameworks.base import Framework, ProjectPart
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import is_project_settings
-from tf2npu.scanner.facts import FileFacts
+from tf2npu.scanner.facts import FileFacts, with_shared_names
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.known_modules import is_requirements
@@ -72,7 +72,7 @@ class ProjectFacts:
         files = {path: f for path, f in files.items() if is_requirements(path) or not is_run_settings(path)}
         sources = {p: f for p, f in files.items() if not is_project_settings(p) and not is_requirements(p)}
         project = cls(files, {f.module_path: p for p, f in sources.items()}, options=options)
-        files = project._rewrite()
+        files = project.files = project._rewritten_files()
         edges = {path: project.imports_of(path) for path in files}
         project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
@@ -101,22 +101,11 @@ class ProjectFacts:
         project._forget_details()
         return project
 
-    def _rewrite(self) -> dict[str, FileFacts]:
-        """Take the facts of files that are rewritten as they will be, and return all facts."""
-        edges = {
-            path: self.imports_of(path) | (self.files_of(path, facts.rewritten.imports) if facts.rewritten else frozenset())
-            for path, facts in self.files.items()
-        }
-        found = rewritten_programs(self.files, edges, self._has_module)
+    def _rewritten_files(self) -> dict[str, FileFacts]:
+        """The facts of all files, of those that are rewritten as they will be."""
+        found = rewritten_programs(self.files, self.files_of, self.find_module)
         self.rewritten, self.older, self.kept = frozenset(found.files), frozenset(found.older), found.kept
-        self.files = {path: found.files.get(path, facts) for path, facts in self.files.items()}
-        return self.files
-
-    def _has_module(self, path: str, module: str) -> bool:
-        """Whether an absolute import in a file gives something of the tree, other than the file itself."""
-        parts = module.split(".")
-        found = (self.find_module(path, 0, ".".join(parts[:n])) for n in range(len(parts), 0, -1))
-        return any(file not in (None, path) for file in found)
+        return {path: found.files.get(path, facts) for path, facts in self.files.items()}
 
     def _find_reach(self, edges: dict[str, frozenset[str]]) -> None:
         by_modules: dict[frozenset[str], Reach] = {}  # releases of a framework share theirs
@@ -138,7 +127,7 @@ class ProjectFacts:
         dropped |= {"naming": None, "rewritten": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
-            path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))
+            path: replace(facts, config_flow=None, **dropped, **with_shared_names(facts, known_names))
             for path, facts in self.files.items()
         }
 
@@ -409,12 +398,3 @@ class ProjectFacts:
         """Files of the tree that imports in `path` refer to."""
         found = (self.find_module(path, level, module) for level, module in imports)
         return frozenset(file for file in found if file is not None)
-
-
-def _with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any]:
-    """Names and imports of a file, each the one object that `known` has for it: most of them are in many files."""
-    return {
-        "imports": tuple(known.setdefault(one, one) for one in facts.imports),
-        "exports": {known.setdefault(name, name): known.setdefault(target, target) for name, target in facts.exports.items()},
-        "definitions": frozenset(known.setdefault(name, name) for name in facts.definitions),
-    }

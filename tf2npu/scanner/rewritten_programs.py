@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from tf2npu.findings import Seen
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import connected
+from tf2npu.scanner.input_roles import Target
 from tf2npu.scanner.names import root_of
 
 
@@ -25,15 +26,28 @@ class RewrittenPrograms:
     kept: dict[str, tuple[Seen, ...]] = field(default_factory=dict)
 
 
-Edges = Mapping[str, frozenset[str]]
-OwnModule = Callable[[str, str], bool]
+FilesOf = Callable[[str, Iterable[Target]], frozenset[str]]
+FindModule = Callable[[str, int, str], str | None]
 
 
-def rewritten_programs(files: Mapping[str, FileFacts], edges: Edges, is_own: OwnModule) -> RewrittenPrograms:
-    """Decide for each program; one is all files that imports connect.  is_own: whether a file finds a module in the tree."""
+def rewritten_programs(files: Mapping[str, FileFacts], files_of: FilesOf, find_module: FindModule) -> RewrittenPrograms:
+    """Decide for each program; one is all files that imports connect.
+
+    files_of: the files of the tree that imports of a file refer to.  find_module: the file of one module.
+    """
     programs = RewrittenPrograms()
     if not any(facts.rewritten is not None for facts in files.values()):
         return programs
+
+    def is_own(path: str, module: str) -> bool:
+        parts = module.split(".")
+        found = (find_module(path, 0, ".".join(parts[:n])) for n in range(len(parts), 0, -1))
+        return any(file not in (None, path) for file in found)
+
+    edges = {
+        path: files_of(path, [*facts.imports, *(facts.rewritten.imports if facts.rewritten is not None else ())])
+        for path, facts in files.items()
+    }
     for paths in connected(edges):
         of_sister = [path for path in paths if files[path].rewritten is not None]
         if not of_sister:

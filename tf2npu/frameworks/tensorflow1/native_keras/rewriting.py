@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import Rewriting, SourceFix
+from tf2npu.frameworks.tensorflow1.native_keras import messages
 from tf2npu.frameworks.tensorflow1.native_keras.imports import NotInTensorFlow, rewritten_import
 from tf2npu.frameworks.tensorflow1.native_keras.keras1_calls import (
     CallChanges,
@@ -27,22 +28,6 @@ RULE = "NPU303"
 _MENTION = re.compile(r"\bkeras\b")
 _OPTIMIZERS = frozenset({"SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam"})
 _RECURRENT = frozenset({"LSTM", "GRU", "LSTMCell", "GRUCell"})
-_IMPORT = "tf.keras took the place of native Keras, which does not run on the NPU. Nothing is left to do."
-_KEYWORDS = "The arguments of Keras 1 were given the names that tf.keras has for them. Nothing is left to do."
-_DEFAULTS = "Values that native Keras has by default were written out, as tf.keras has others. Nothing is left to do."
-_RENAMED = "The name that tf.keras has took the place of the one of native Keras. Nothing is left to do."
-_ACTIVATION = (
-    "Without recurrent_activation this layer has hard_sigmoid in tf.keras, as in Keras up to 2.2. For the numbers of Keras 2.3 "
-    "write recurrent_activation='sigmoid'."
-)
-_WEIGHTS = (
-    "Keras up to 2.2 divides a loss by the share of samples whose weight is not 0, or that no mask hides; tf.keras and Keras 2.3 "
-    "do not. The loss is smaller by that share: look at the learning rate and at regularizers."
-)
-_ACCURACY = (
-    "tf.keras of TensorFlow 1.15 calls this metric 'acc' and 'val_acc', as Keras up to 2.2 does: write that name here, or give "
-    "metrics=[tf.keras.metrics.categorical_accuracy] and its name."
-)
 
 
 def rewriting(path: str, text: str, tree: ast.Module) -> Rewriting | None:
@@ -66,7 +51,7 @@ class _Source:
             return None
         for node in self.names.imports:
             try:
-                self.add(node, _IMPORT, rewritten_import(self.names, node))
+                self.add(node, messages.IMPORT, rewritten_import(self.names, node))
             except NotInTensorFlow as missing:
                 self.obstacle(node.lineno, str(missing))
         for chained, root, parts in self.names.chains():
@@ -75,7 +60,7 @@ class _Source:
             if isinstance(one, ast.Call):
                 self.call(one)
             elif isinstance(one, ast.Constant) and one.value == "val_accuracy":
-                self.remark(one, _ACCURACY, "manual")
+                self.remark(one, messages.ACCURACY, "manual")
         for line, name in obstacles(self.names):
             self.obstacle(line, name)
         foreign = tuple(Seen(self.path, line, name) for line, name in foreign_imports(self.names, self.tree))
@@ -91,7 +76,7 @@ class _Source:
         imported = [module for node in self.names.imports for module, _ in _imported(node)]
         moved = (native(module) for module in imported)
         return any(modules().get(m, m) != m for m in moved if m) or any(
-            fix.message in (_KEYWORDS, _RENAMED) for fix in self.fixes
+            fix.message in (messages.KEYWORDS, messages.RENAMED) for fix in self.fixes
         )
 
     def weights(self) -> None:
@@ -101,7 +86,7 @@ class _Source:
             weighted = next((word for word in words if _is_weight(node, word)), None)
             is_mask = isinstance(node, ast.Call) and self.names.object_of(node.func) == "layers.Masking"
             if weighted is not None or is_mask:
-                return self.remark(weighted if weighted is not None else node, _WEIGHTS, "manual")
+                return self.remark(weighted if weighted is not None else node, messages.WEIGHTS, "manual")
 
     def obstacle(self, line: int, name: str) -> None:
         self.obstacles.append(Seen(self.path, line, name))
@@ -133,7 +118,7 @@ class _Source:
         start, _ = self.names.span(node)
         end = self.names.span(_outer(node, full, own))[1]
         new = f"{root}.{where[len(home) :].lstrip('.')}"
-        self.fixes.append(SourceFix(start, end, _RENAMED, ((start, end, new),)))
+        self.fixes.append(SourceFix(start, end, messages.RENAMED, ((start, end, new),)))
 
     def through_backend(self, node: ast.Attribute, root: str, full: str) -> bool:
         """Write TensorFlow's own name where a chain reaches it through the backend; whether it does."""
@@ -146,7 +131,7 @@ class _Source:
         start, _ = self.names.span(node)
         end = self.names.span(_outer(node, full, own))[1]
         new = f"{self.names.tensorflow}.{tensorflow_name(own)}".rstrip(".")
-        self.fixes.append(SourceFix(start, end, _RENAMED, ((start, end, new),)))
+        self.fixes.append(SourceFix(start, end, messages.RENAMED, ((start, end, new),)))
         return True
 
     def call(self, call: ast.Call) -> None:
@@ -170,29 +155,29 @@ class _Source:
             module, _, last = name.rpartition(".")
             if module == "optimizers" and last in _OPTIMIZERS:
                 change_optimizer(changes, last)
-                return _DEFAULTS
+                return messages.DEFAULTS
             is_open = not {"recurrent_activation", "inner_activation"} & set(changes.keywords)
             if last in _RECURRENT and is_open and len(call.keywords) == len(changes.keywords):
-                self.remark(call, _ACTIVATION, "info")
+                self.remark(call, messages.ACTIVATION, "info")
             if last in keras1_keywords() or module == "layers":
                 change_layer(changes, last)
         elif isinstance(call.func, ast.Name) and self.names.target(call.func) == "layers.merge":
             change_merge(changes)
         elif isinstance(call.func, ast.Attribute):
             return self.changed_method(call, call.func.attr, changes)
-        return _KEYWORDS
+        return messages.KEYWORDS
 
     def changed_method(self, call: ast.Call, method: str, changes: CallChanges) -> str:
         """Make the changes of a call of a method, which is a model's where its arguments are.  Raises: Unclear."""
         if is_keras1_method(method, call.keywords):
             change_method(changes, method)
-            return _KEYWORDS
+            return messages.KEYWORDS
         if method == "compile":
             given = changes.keywords["optimizer"].value if "optimizer" in changes.keywords else next(iter(call.args), None)
             if isinstance(given, ast.Constant) and isinstance(given.value, str) and (new := written_out(given.value)):
                 changes.changes.append((*self.names.span(given), new))
-                return _DEFAULTS
-        return _KEYWORDS
+                return messages.DEFAULTS
+        return messages.KEYWORDS
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
