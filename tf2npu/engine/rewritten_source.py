@@ -31,7 +31,7 @@ class RewrittenSource:
         return composed(self._edits, later, self.text)
 
     def findings(self, later: list[Finding]) -> list[Finding]:
-        """What is said of the rewriting, and what is said of this text, at places of the original."""
+        """The findings on the rewriting, and those on this text, at places of the original."""
         return [*map(self._said_of, self._rewriting.fixes), *map(self._moved, later)]
 
     def use(self, use: ApiUse) -> ApiUse:

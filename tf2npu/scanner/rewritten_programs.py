@@ -15,7 +15,7 @@ from tf2npu.scanner.names import root_of
 
 @dataclass
 class RewrittenPrograms:
-    """What becomes of the programs that are written for a sister of a framework.
+    """The outcome for the programs that are written for a sister of a framework.
 
     files: those that are rewritten, with the facts as they will be.  older: of these, those of programs that are older than
     the next release of the framework.  kept: those that are not rewritten, with the places that keep them.

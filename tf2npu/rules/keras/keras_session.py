@@ -162,7 +162,7 @@ def native_keras(site: Site) -> None:
 
 
 def _why_kept(site: Site) -> str:
-    """What keeps native Keras in a program, which is converted as a whole or not."""
+    """The message on what keeps native Keras in a program, which is converted as a whole or not."""
     places = site.script.project.kept.get(site.script.path, ())
     if not places:
         return "Native Keras does not run on the NPU; import the same names from tensorflow.keras."

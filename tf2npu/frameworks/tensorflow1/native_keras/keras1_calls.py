@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 
 from tf2npu.frameworks.tensorflow1.native_keras.names import keras1_keywords
+from tf2npu.frameworks.tensorflow1.native_keras.source_names import Placed
 
 _ORDERINGS = {"tf": "'channels_last'", "th": "'channels_first'", "default": "None"}
 _IMPLEMENTATIONS = {"cpu": "0", "mem": "1", "gpu": "2"}
@@ -54,18 +55,18 @@ class Unclear(Exception):
 class CallChanges:
     """Changes of the arguments of one call."""
 
-    def __init__(self, text: str, call: ast.Call, span: Callable[[ast.AST], tuple[int, int]]) -> None:
+    def __init__(self, text: str, call: ast.Call, span: Callable[[Placed], tuple[int, int]]) -> None:
         self.text = text
         self.call = call
         self._span = span
         self.keywords = {word.arg: word for word in call.keywords if word.arg is not None}
         self.changes: list[tuple[int, int, str]] = []
 
-    def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node begins and ends, in characters."""
+    def span(self, node: Placed) -> tuple[int, int]:
+        """The offsets at which a node begins and ends, in characters."""
         return self._span(node)
 
-    def source(self, node: ast.AST) -> str:
+    def source(self, node: Placed) -> str:
         """The text of a node."""
         return self.text[slice(*self.span(node))]
 

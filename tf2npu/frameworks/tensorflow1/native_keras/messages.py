@@ -1,4 +1,4 @@
-"""What is said of a place of native Keras that was brought to tf.keras, or that means something else there."""
+"""The messages on a place of native Keras that was brought to tf.keras, or that means something else there."""
 
 from __future__ import annotations
 

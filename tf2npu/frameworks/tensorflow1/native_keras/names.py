@@ -1,4 +1,4 @@
-"""What tf.keras of TensorFlow 1.15 has of the keras package.
+"""The names of the keras package that tf.keras of TensorFlow 1.15 has, and where it has them.
 
 names.csv and keras1.csv are facts about Keras 2.2 and 2.3 beside TensorFlow 1.15, which tools/record_native_keras.py recorded.
 """
@@ -23,7 +23,7 @@ DATA: dict[str, frozenset[str]] = {
 _OLDER = {"utils.training_utils.multi_gpu_model": "utils.multi_gpu_model"}
 """Objects by the modules that releases before Keras 2.2 have them in."""
 _OF_BACKEND = {"tf": "", **{f"control_flow_ops.{name}": name for name in ("while_loop", "cond", "case", "group", "tuple")}}
-"""What the backend of native Keras imports for itself, and scripts reach through it -> its name in TensorFlow."""
+"""Names that the backend of native Keras imports for itself, and scripts reach through it -> their names in TensorFlow."""
 _HERE = Path(__file__).parent
 
 

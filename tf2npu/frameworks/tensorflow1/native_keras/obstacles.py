@@ -1,4 +1,4 @@
-"""What keeps a program on native Keras: things that tf.keras does not have, and packages that make objects of native Keras."""
+"""The obstacles that keep a program on native Keras: what tf.keras lacks, and packages that make objects of native Keras."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tf2npu.frameworks.tensorflow1.native_keras.keras1_calls import (
 from tf2npu.frameworks.tensorflow1.native_keras.names import DATA, keras1_keywords, modules, objects, tensorflow_name
 from tf2npu.frameworks.tensorflow1.native_keras.obstacles import foreign_imports, obstacles
 from tf2npu.frameworks.tensorflow1.native_keras.optimizer_calls import change_optimizer, written_out
-from tf2npu.frameworks.tensorflow1.native_keras.source_names import SourceNames, native
+from tf2npu.frameworks.tensorflow1.native_keras.source_names import Placed, SourceNames, native
 from tf2npu.scanner.syntax import chain, last_name
 
 RULE = "NPU303"
@@ -84,18 +84,19 @@ class _Source:
         for node in self.names.nodes:
             words = node.keywords if isinstance(node, ast.Call) else []
             weighted = next((word for word in words if _is_weight(node, word)), None)
-            is_mask = isinstance(node, ast.Call) and self.names.object_of(node.func) == "layers.Masking"
-            if weighted is not None or is_mask:
-                return self.remark(weighted if weighted is not None else node, messages.WEIGHTS, "manual")
+            if weighted is not None:
+                return self.remark(weighted, messages.WEIGHTS, "manual")
+            if isinstance(node, ast.Call) and self.names.object_of(node.func) == "layers.Masking":
+                return self.remark(node, messages.WEIGHTS, "manual")
 
     def obstacle(self, line: int, name: str) -> None:
         self.obstacles.append(Seen(self.path, line, name))
 
-    def add(self, node: ast.AST, message: str, changes: tuple[tuple[int, int, str], ...]) -> None:
+    def add(self, node: Placed, message: str, changes: tuple[tuple[int, int, str], ...]) -> None:
         if changes:
             self.fixes.append(SourceFix(*self.names.span(node), message, tuple(sorted(changes))))
 
-    def remark(self, node: ast.AST, message: str, level: str) -> None:
+    def remark(self, node: Placed, message: str, level: str) -> None:
         self.fixes.append(SourceFix(*self.names.span(node), message, (), level))
 
     def chain(self, node: ast.Attribute, root: str, parts: list[str]) -> None:

@@ -9,6 +9,9 @@ from tf2npu.frameworks.tensorflow1.native_keras.names import modules, objects
 from tf2npu.scanner.syntax import chain, walk
 from tf2npu.scanner.text.source import LineIndex
 
+Placed = ast.expr | ast.stmt | ast.alias | ast.keyword
+"""Nodes that stand at a place of the text."""
+
 
 class SourceNames:
     """Local names of modules and objects of the keras package, each without the package, and where a node stands."""
@@ -37,10 +40,10 @@ class SourceNames:
         text = self._lines.line_text(line)
         return start + (column if text.isascii() else len(text.encode()[:column].decode("utf-8", "ignore")))
 
-    def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node begins and ends, in characters."""
-        start = self.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
-        return start, self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    def span(self, node: Placed) -> tuple[int, int]:
+        """The offsets at which a node begins and ends, in characters."""
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+        return self.offset(node.lineno, node.col_offset), self.offset(end_line, end_column)
 
     def is_certain(self, local: str) -> bool:
         """Whether a name means one thing wherever the source has it."""
@@ -56,7 +59,7 @@ class SourceNames:
         return local in self._others or local in self.aliases
 
     def target(self, node: ast.expr) -> str | None:
-        """What a chain of attributes means in the keras package, by the last import of its first name; None for another."""
+        """The meaning of a chain of attributes in the keras package, by the last import of its first name; None for another."""
         root, parts = chain(node)
         found = self.aliases.get(root)
         return ".".join([sorted(found)[-1], *parts]).lstrip(".") if found else None
