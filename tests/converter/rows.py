@@ -166,7 +166,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("h13", "horovod_h13", ("NPUBroadcastGlobalVariablesHook(root_rank=2, index=get_npu_rank_id())",), ()),
     ("h14", "horovod_h14", ("f = get_npu_rank_id\n", "if get_npu_rank_id() == 0: print('x')"), ()),
     ("h15", "horovod_h15", ("atexit.register(shutdown_resource, npu_sess, npu_shutdown)",), ()),
-    ("h16", "horovod_h16", (SAME,), ("NPU303 unsupported",)),
+    ("h16", "horovod_h16", ("npu_distributed_optimizer_wrapper(keras", "!horovod.keras"), ("NPU303 fixed",)),
     # entry scripts and Keras' session
     ("m01", "entry_m01", ("    try:\n        main()\n    finally:\n        close_session(npu_keras_sess)\n",), ()),
     ("m02", "entry_m02", ("    npu_keras_sess = set_keras_session_npu_config()\n    try:\n        main()\n",), ()),
@@ -177,7 +177,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("m12", "entry_m12", ("tf.Session(config=npu_config_proto())",), ()),
     ("x28", "entry_x28", ("    pass\nif __name__ == '__main__':\n    npu_keras_sess =",), ()),
     ("m07", "entry_m07", ("        build().fit(x, y)\n    finally:",), ()),
-    ("m08", "entry_m08", (SAME,), ("NPU303 unsupported",)),
+    ("m08", "entry_m08", ("from tensorflow.keras.models import Sequential",), ("NPU303 fixed",)),
     ("m09", "entry_m09", ("atexit.register(close_session, npu_keras_sess)",), ()),
     ("m10", "entry_m10", ("atexit.register(close_session, npu_keras_sess)",), ()),
     ("m11", "entry_m11", ("K.set_session(tf.Session(config=cfg))", "!set_keras_session_npu_config"), ()),

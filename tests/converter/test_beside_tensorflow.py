@@ -14,12 +14,8 @@ from tf2npu.config import Config
 from tf2npu.engine.convert_file import convert_source
 
 OTHERS = [
-    "import keras\nfrom keras import backend as K\nfrom keras.models import Sequential\nfrom keras.layers import Dense, Dropout",
     "from keras.datasets import mnist",
     "from keras.preprocessing.text import Tokenizer\nfrom keras.utils import to_categorical",
-    "from keras.datasets import mnist\nfrom keras.models import Sequential",
-    "import horovod.keras as hvd\nimport keras",
-    "from horovod import keras as hvd\nimport keras",
     "import horovod.torch as hvd\nimport torch",
     "from tensorboardX import SummaryWriter",
     "import tensorlayer as tl",
@@ -34,6 +30,9 @@ OTHERS = [
     "# tensorflow",
 ]
 OF_TENSORFLOW = [
+    "import keras\nfrom keras import backend as K\nfrom keras.models import Sequential\nfrom keras.layers import Dense, Dropout",
+    "from keras.datasets import mnist\nfrom keras.models import Sequential", "import horovod.keras as hvd\nimport keras",
+    "from horovod import keras as hvd\nimport keras", "import keras\nfrom keras.engine.topology import Node",
     "import horovod.tensorflow as hvd", "import horovod.tensorflow.keras as hvd", "import horovod", "import tf_slim as slim",
     "import tensorflow_estimator as tfe", "from npu_bridge.npu_init import *", "import hccl", "import tensorflow as tf",
 ]  # fmt: skip

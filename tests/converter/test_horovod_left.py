@@ -237,13 +237,16 @@ def test_a_tried_import_that_another_file_takes_stays_a_flag() -> None:
 
 
 @pytest.mark.parametrize("mode", ["none", "horovod"])
-def test_horovod_for_native_keras_is_told_what_to_import(mode: str) -> None:
+def test_horovod_for_native_keras_goes_with_keras(mode: str) -> None:
     source = "import keras\nimport horovod.keras as hvd\nopt = hvd.DistributedOptimizer(keras.optimizers.Adam(1))\n"
     result = convert_source(source, "m.py", Config(distributed=mode))
-    assert result.after.decode() == source
-    told = [f for f in result.findings if f.rule == "NPU303" and f.span.line == 2]
+    assert ("npu_distributed_optimizer_wrapper(keras" in result.after.decode()) == (mode == "horovod")
+    assert "horovod.keras" not in result.after.decode()
+    assert {f.level for f in result.findings if f.rule == "NPU303"} == {Level.FIXED}
+    kept = convert_source(f"{source}keras.engine.no\n", "m.py", Config(distributed=mode))
+    assert kept.after.decode() == f"{source}keras.engine.no\n"
+    told = [f for f in kept.findings if f.rule == "NPU303" and f.span.line == 2]
     assert [f.level for f in told] == [Level.UNSUPPORTED] and "import horovod.tensorflow.keras" in told[0].message
-    assert len([f for f in result.findings if f.rule == "NPU401"]) == (mode == "none")
 
 
 @pytest.mark.parametrize(

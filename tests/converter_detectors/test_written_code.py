@@ -54,7 +54,8 @@ WRITTEN = [
     ("for i in xrange(3):\n    print(tf.ones(i))", "NPU962", "range"),
     ("x = tf.placeholder(tf.float64)", "NPU920", "tf.float32"),
     ("tf.flags.DEFINE_float('pool_size', 50, 'n')", "NPU969", INTEGER),
-    ("from keras.layers import Dense as D", "NPU303", "from tensorflow.keras.layers import Dense as D"),
+    ("from keras.layers import Dense as D\nfrom keras.engine import no", "NPU303",
+     "from tensorflow.keras.layers import Dense as D"),
     ("import horovod.tensorflow as hvd\nprint(hvd.size(), hvd.rank())", "NPU401",
      "from npu_bridge.npu_init import get_npu_rank_id, get_npu_rank_size"),
 ]  # fmt: skip
@@ -67,7 +68,7 @@ NOT_TOLD = [
     ("y = tf.boolean_mask(x, m, axis=1)", "NPU921"),
     ("y = tf.boolean_mask(*args)", "NPU921"),
     ("i = tf.image.non_max_suppression(b, s, 9, 0.5, 0.1, 'name')", "NPU921"),
-    ("from keras.backend.tensorflow_backend import set_session", "NPU303"),
+    ("from keras.backend.tensorflow_backend import not_there", "NPU303"),
     ("from tensorflow import boolean_mask\ny = boolean_mask(x, m)", "NPU921"),
     ("range = my_range\nfor i in xrange(3):\n    print(tf.ones(i))", "NPU962"),
 ]

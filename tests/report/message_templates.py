@@ -32,6 +32,7 @@ _SCANNER = (
 FINDINGS = (
     *RULES, *sorted((PACKAGE / "engine").glob("*.py")), PACKAGE / "file_findings.py",
     PACKAGE / "frameworks" / "pytorch" / "launch_settings.py",
+    PACKAGE / "frameworks" / "tensorflow1" / "native_keras" / "messages.py",
     PACKAGE / "runs" / "limit_findings.py",
     *sorted((PACKAGE / "python2").rglob("*.py")),
     *(PACKAGE / "scanner" / f"{n}.py" for n in _SCANNER),

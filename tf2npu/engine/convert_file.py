@@ -13,6 +13,7 @@ import dataclasses
 
 from tf2npu.config import AUTO, Config
 from tf2npu.engine.dispatch import RuleCalls
+from tf2npu.engine.rewritten_source import rewritten_source
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, UnsafePlace, doc_of
 from tf2npu.frameworks.base import Framework
 from tf2npu.frameworks.registry import known
@@ -166,10 +167,19 @@ def _in_cell(notebook: Notebook, use: ApiUse) -> ApiUse:
 
 
 def convert_text(text: str, path: str, config: Config, project: ProjectFacts) -> Outcome:
-    """Convert decoded source.
+    """Convert decoded source; one that is written for a sister of a framework is brought to the framework before.
 
     Raises: SourceError when the source, or what the fixes would make of it, cannot be parsed.
     """
+    source = rewritten_source(path, text, config, project)
+    if source is None:
+        return _text_converted(text, path, config, project)
+    outcome = _text_converted(source.text, path, source.config(config), project)
+    findings = [_with_doc(config, finding) for finding in source.findings(outcome.findings)]
+    return Outcome(outcome.text, source.edits(outcome.edits), _sorted(findings), [source.use(use) for use in outcome.apis])
+
+
+def _text_converted(text: str, path: str, config: Config, project: ProjectFacts) -> Outcome:
     load_rules()
     facts = project.files.get(path)
     tree = parse(text, facts is not None and facts.is_python)

@@ -106,6 +106,41 @@ class FoundFacts:
     runs: bool = False
 
 
+@dataclass(frozen=True)
+class SourceFix:
+    """A place of a source that is written for a sister of a framework, as it is with the framework itself.
+
+    start, end: the place, in characters.  changes: ranges, and what comes in their place; none for a remark.
+    level: of the finding, as `findings.Level` names them.
+    """
+
+    start: int
+    end: int
+    message: str
+    changes: tuple[tuple[int, int, str], ...] = ()
+    level: str = "fixed"
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """A source that is written for a sister of a framework, brought to the framework itself.
+
+    rule: the one that says so.  fixes: the places, in the order of the text.  obstacles: places for which the framework has
+    nothing; where there is one, no file of the program is rewritten.  foreign: imports that are obstacles where the tree does not
+    have what they import.  is_wanted: whether the file by itself is a reason to rewrite the program.
+    is_older: whether the file has what went before the next release of the framework came.
+    modules: top-level modules of the sister, which are the project's own where the tree has them.
+    """
+
+    rule: str
+    fixes: tuple[SourceFix, ...]
+    obstacles: tuple[Seen, ...]
+    foreign: tuple[Seen, ...]
+    is_wanted: bool
+    is_older: bool
+    modules: frozenset[str]
+
+
 Edges = Mapping[str, frozenset[str]]
 """For each file of a tree the files that it imports."""
 
@@ -164,6 +199,8 @@ class Framework:
     apis: the table, an `api_support.table.ApiTable`.  no_api: what is said of a name that the table does not have.
     is_fully_known: whether the table has all names of a module, so that another one is in no release.
     facts: what it finds in a file.  part: what it finds in a tree.  settings: the settings for a file of a project.
+    place_of_next: the place of a file, by its facts, that tells of the next release of the framework.
+    rewriting: a source, by its path, text and tree, that is written for a sister of the framework, or None.
     said_of_settings: what there is to say of a launcher or a settings file, by its path and its text.
     """
 
@@ -197,6 +234,8 @@ class Framework:
     facts: Callable[[ParsedFile], FoundFacts] = lambda file: FoundFacts()
     part: Callable[[], ProjectPart] = ProjectPart
     settings: Callable[[Config, str, Any], Config] = lambda config, path, project: config
+    rewriting: Callable[[str, str, ast.Module], Rewriting | None] = lambda path, text, tree: None
+    place_of_next: Callable[[Any], Seen | None] = lambda facts: None
     said_of_settings: Callable[[str, str], Iterable[Finding]] = lambda path, text: ()
 
     def owns(self, rule: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import Any
 
 from tf2npu.findings import Seen
 from tf2npu.frameworks.base import FoundFacts, ParsedFile
@@ -26,10 +27,28 @@ from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
 from tf2npu.scanner.syntax import chain, children, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
+from tf2npu.scanner.text.rewriting import kept_places, rewritten_text
 from tf2npu.scanner.text.source import SourceError, decode
 from tf2npu.scanner.uncalled_functions import Naming, naming
 
 _IMPORT_LINE = re.compile(r"^[ \t]*(?:import|from)[ \t]+([\w.]+)", re.MULTILINE)
+
+
+@dataclass
+class Rewritten:
+    """A file that is written for a sister of a framework: its facts as one for the framework, and what keeps it as it is.
+
+    The fields are those of `frameworks.base.Rewriting`.  facts: none where something keeps it.  imports: of a notebook, which has
+    none among its facts.
+    """
+
+    facts: FileFacts | None
+    obstacles: tuple[Seen, ...]
+    foreign: tuple[Seen, ...]
+    is_wanted: bool
+    is_older: bool
+    modules: frozenset[str]
+    imports: tuple[Target, ...] = ()
 
 
 @dataclass
@@ -70,6 +89,7 @@ class FileFacts:
     names: frozenset[str] | None = None  # that the module binds when it is loaded; None: it may have any
     named_distributions: frozenset[str] = frozenset()  # words of a file that says what a project needs
     naming: Naming | None = None  # the names that it uses and defines; None where they are not known
+    rewritten: Rewritten | None = None  # what it would be, if it is written for a sister of a framework
     uses: frozenset[Target] = frozenset()  # what it uses of the modules that it imports; level -1: a name that a star may give
 
     @property
@@ -82,6 +102,15 @@ class FileFacts:
     def module_path(self) -> tuple[str, ...]:
         """Path as module components, `__init__` dropped."""
         return module_parts(self.path)
+
+
+def with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any]:
+    """Names and imports of a file, each the one object that `known` has for it: most of them are in many files."""
+    return {
+        "imports": tuple(known.setdefault(one, one) for one in facts.imports),
+        "exports": {known.setdefault(name, name): known.setdefault(target, target) for name, target in facts.exports.items()},
+        "definitions": frozenset(known.setdefault(name, name) for name in facts.definitions),
+    }
 
 
 def mentions_relevant_module(data: bytes) -> bool:
@@ -112,6 +141,10 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
         text = decode(data).text
     except SourceError:
         return FileFacts(path)
+    return _text_facts(path, text)
+
+
+def _text_facts(path: str, text: str) -> FileFacts:
     if text.count(".") > LONGEST_NAME < longest_name(text):
         return _line_facts(path, text, True)
     try:
@@ -126,7 +159,21 @@ def gather_facts(path: str, data: bytes) -> FileFacts:
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
     facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
+    facts.rewritten = _rewritten(path, text, module) if not facts.is_too_deep else None
     return facts
+
+
+def _rewritten(path: str, text: str, module: ast.Module) -> Rewritten | None:
+    """The facts of a file that is written for a sister of a framework, as one for the framework."""
+    found = next((one for framework in known() if (one := framework.rewriting(path, text, module)) is not None), None)
+    if found is None:
+        return None
+    kept = kept_places(path, text, found)
+    obstacles = found.obstacles + kept
+    facts = None if obstacles else _text_facts(path, rewritten_text(text, found))
+    if facts is not None and not facts.is_python:
+        facts, obstacles = None, (Seen(path, 1, min(found.modules)),)
+    return Rewritten(facts, obstacles, found.foreign, found.is_wanted, found.is_older, found.modules)
 
 
 def _notebook_facts(path: str, data: bytes) -> FileFacts:
@@ -142,7 +189,13 @@ def _notebook_facts(path: str, data: bytes) -> FileFacts:
     code = gather_facts("", notebook.code.encode())
     found = [(kind, seen, *notebook.place(seen.line)) for kind, seen in code.distribution]
     places = tuple((kind, Seen(f"{path}:cell {n}", line, seen.api)) for kind, seen, n, line in found)
-    return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
+    rewritten = code.rewritten
+    if rewritten is not None:
+        obstacles, foreign = (tuple(replace(s, path=path) for s in seen) for seen in (rewritten.obstacles, rewritten.foreign))
+        facts = FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming)
+        new = facts if rewritten.facts is not None else None
+        rewritten = replace(rewritten, facts=new, obstacles=obstacles, foreign=foreign, imports=code.imports)
+    return FileFacts(path, distribution=places, config_flow=code.config_flow, naming=code.naming, rewritten=rewritten)
 
 
 def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:

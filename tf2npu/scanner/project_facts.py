@@ -11,13 +11,14 @@ from tf2npu.findings import Seen
 from tf2npu.frameworks.base import Framework, ProjectPart
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.console_scripts import is_project_settings
-from tf2npu.scanner.facts import FileFacts
+from tf2npu.scanner.facts import FileFacts, with_shared_names
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.options.defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
+from tf2npu.scanner.rewritten_programs import rewritten_programs
 from tf2npu.scanner.uncalled_functions import uncalled
 
 
@@ -54,6 +55,9 @@ class ProjectFacts:
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
+    rewritten: frozenset[str] = frozenset()  # files that are brought from a sister of a framework to the framework
+    older: frozenset[str] = frozenset()  # of these, files of programs that are older than the next release of the framework
+    kept: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # files that are not, and the places that keep them
     parts: dict[str, ProjectPart] = field(default_factory=dict)  # what each framework knows of the tree
     options: dict[str, frozenset[str]] = field(default_factory=dict)  # option -> values that it has, as texts
     without: dict[str, frozenset[str]] = field(default_factory=dict)  # files of another framework that can do without this one
@@ -68,6 +72,7 @@ class ProjectFacts:
         files = {path: f for path, f in files.items() if is_requirements(path) or not is_run_settings(path)}
         sources = {p: f for p, f in files.items() if not is_project_settings(p) and not is_requirements(p)}
         project = cls(files, {f.module_path: p for p, f in sources.items()}, options=options)
+        files = project.files = project._rewritten_files()
         edges = {path: project.imports_of(path) for path in files}
         project._find_reach(edges)
         trains = {p for p, f in files.items() if f.trains and p in project.reaching}
@@ -96,6 +101,12 @@ class ProjectFacts:
         project._forget_details()
         return project
 
+    def _rewritten_files(self) -> dict[str, FileFacts]:
+        """The facts of all files, of those that are rewritten as they will be."""
+        found = rewritten_programs(self.files, self.files_of, self.find_module)
+        self.rewritten, self.older, self.kept = frozenset(found.files), frozenset(found.older), found.kept
+        return {path: found.files.get(path, facts) for path, facts in self.files.items()}
+
     def _find_reach(self, edges: dict[str, frozenset[str]]) -> None:
         by_modules: dict[frozenset[str], Reach] = {}  # releases of a framework share theirs
         for framework in known():
@@ -113,16 +124,18 @@ class ProjectFacts:
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
         dropped: dict[str, Any] = {"functions": {}, "returns": {}, "uses": frozenset(), "named_distributions": frozenset()}
-        dropped |= {"naming": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
+        dropped |= {"naming": None, "rewritten": None} | dict.fromkeys(("calls", "run_targets", "loads", "options"), ())
         known_names: dict[Any, Any] = {}
         self.files = {
-            path: replace(facts, config_flow=None, **dropped, **_with_shared_names(facts, known_names))
+            path: replace(facts, config_flow=None, **dropped, **with_shared_names(facts, known_names))
             for path, facts in self.files.items()
         }
 
     def including(self, facts: FileFacts) -> ProjectFacts:
         """The project with one more file that no other one imports, such as a notebook."""
         path = facts.path
+        if path in self.rewritten and facts.rewritten is not None and facts.rewritten.facts is not None:
+            facts = replace(facts.rewritten.facts, path=path)
         whole = replace(self, files={**self.files, path: facts})
         targets = whole.imports_of(path)
         whole.reach = {
@@ -385,12 +398,3 @@ class ProjectFacts:
         """Files of the tree that imports in `path` refer to."""
         found = (self.find_module(path, level, module) for level, module in imports)
         return frozenset(file for file in found if file is not None)
-
-
-def _with_shared_names(facts: FileFacts, known: dict[Any, Any]) -> dict[str, Any]:
-    """Names and imports of a file, each the one object that `known` has for it: most of them are in many files."""
-    return {
-        "imports": tuple(known.setdefault(one, one) for one in facts.imports),
-        "exports": {known.setdefault(name, name): known.setdefault(target, target) for name, target in facts.exports.items()},
-        "definitions": frozenset(known.setdefault(name, name) for name in facts.definitions),
-    }

@@ -172,6 +172,8 @@ def _imports_of_adapter2(script: Script) -> Dialect | None:
 
 def is_either(script: Script) -> bool:
     """Whether a script trains with Keras or a strategy and every name exists in TensorFlow 1 and 2: in 2 it would run eagerly."""
+    if script.path in script.project.older:  # native Keras of a time when there was no TensorFlow 2
+        return False
     if script.config.dialect != AUTO or ("keras" not in script.text and ".distribute" not in script.text):
         return False
     names = list(_names(script))

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from tf2npu.api_support.table import table
 from tf2npu.config import TF2_COMPAT
+from tf2npu.findings import Seen
 from tf2npu.frameworks.base import Adapter, Framework
 from tf2npu.frameworks.tensorflow1.adapter_names import COMPAT, NPU_INIT, NPU_INIT_NAMES
 from tf2npu.frameworks.tensorflow1.api_return_types import returned
 from tf2npu.frameworks.tensorflow1.fed_inputs import fed_inputs
-from tf2npu.frameworks.tensorflow1.file_facts import file_facts
+from tf2npu.frameworks.tensorflow1.file_facts import dialect, file_facts
 from tf2npu.frameworks.tensorflow1.names import BOUND_BY, ROOTS, canonical
+from tf2npu.frameworks.tensorflow1.native_keras.rewriting import rewriting
 from tf2npu.frameworks.tensorflow1.project import NAME, TensorFlowProject, tensorflow_in
 
 if TYPE_CHECKING:  # facts of files and projects need no syntax tree, which takes long to import
@@ -54,6 +56,11 @@ def _first_need(script: Script) -> cst.CSTNode | None:
     from tf2npu.frameworks.tensorflow1.first_need import first_need
 
     return first_need(script)
+
+
+def _place_of_2(facts: FileFacts) -> Seen | None:
+    """The place of a file that tells of TensorFlow 2."""
+    return facts.evidence or (Seen(facts.path, 1, "TensorFlow 2") if dialect(facts) == "2" else None)
 
 
 def _is_for_1(script: Script) -> bool:
@@ -115,6 +122,8 @@ FRAMEWORK = Framework(
     returned=returned,
     followed=_is_followed,
     objects_by_use=_objects_by_use,
+    rewriting=rewriting,
+    place_of_next=_place_of_2,
     running=frozenset({
         "tensorflow.Session", "tensorflow.InteractiveSession", "tensorflow.app.run", "tensorflow.train.MonitoredTrainingSession",
         "tensorflow.train.MonitoredSession", "tensorflow.train.SingularMonitoredSession", "tensorflow.train.Supervisor",

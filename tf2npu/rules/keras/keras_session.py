@@ -6,6 +6,7 @@ import libcst as cst
 
 from tf2npu.api_support.table import table
 from tf2npu.frameworks.tensorflow1.estimator_names import MODEL_TO_ESTIMATOR, WRAPPED
+from tf2npu.frameworks.tensorflow1.native_keras.names import DATA
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.sessions.wrapped_run_config import wrap_run_config
@@ -15,15 +16,8 @@ from tf2npu.scanner.names import root_of
 from tf2npu.scanner.sites import Call, Site
 from tf2npu.scanner.tree_walk import dotted_name
 
-_DATA: dict[str, frozenset[str]] = {
-    "keras.datasets": frozenset({"boston_housing", "cifar10", "cifar100", "fashion_mnist", "imdb", "mnist", "reuters"}),
-    **{f"keras.datasets.{name}": frozenset({"load_data"}) for name in ("cifar10", "cifar100", "fashion_mnist", "imdb", "mnist")},
-    "keras.preprocessing": frozenset({"sequence", "text", "image"}),
-    "keras.preprocessing.sequence": frozenset({"pad_sequences"}),
-    "keras.preprocessing.text": frozenset({"Tokenizer", "text_to_word_sequence"}),
-    "keras.utils": frozenset({"to_categorical"}),
-}
-"""Parts of Keras that work on arrays alone -> what of them tf.keras has under the same name.  Source: tf.keras of 1.15."""
+_MOST_NAMED = 3
+"""The most places that one message names."""
 
 
 @rule(
@@ -112,14 +106,26 @@ def clear_session(call: Call) -> None:
     done_when="No script imports keras itself any more, and the summary of `tf2npu run` counts the training on the device.",
     source="TensorFlow adapter porting guide: only tf.keras is supported",
     examples=(
-        Example.same(
-            "from keras.models import Sequential",
-            note="use tensorflow.keras",
-            level="unsupported",
-            write="from tensorflow.keras.models import Sequential",
+        Example(
+            "from keras.models import Sequential\nimport tensorflow as tf",
+            "from tensorflow.keras.models import Sequential\nimport tensorflow as tf",
+        ),
+        Example(
+            "from keras.layers.core import Dense\nlayer = Dense(output_dim=4, init='uniform', name='a')",
+            "from tensorflow.keras.layers import Dense\nlayer = Dense(units=4, kernel_initializer='uniform', name='a')",
+        ),
+        Example(
+            "import keras\nopt = keras.optimizers.Adadelta()\nact = keras.layers.advanced_activations.LeakyReLU()",
+            "from tensorflow import keras\nopt = keras.optimizers.Adadelta(learning_rate=1.0)\nact = keras.layers.LeakyReLU()",
         ),
         Example.same(
-            "import horovod.keras as hvd",
+            "from keras.models import Sequential\nfrom keras.legacy.layers import MaxoutDense",
+            note="tf.keras has no MaxoutDense",
+            level="unsupported",
+            write="from tensorflow.keras.models import Sequential\nfrom my_layers import MaxoutDense",
+        ),
+        Example.same(
+            "import horovod.keras as hvd\nfrom keras.engine.topology import Node",
             note="goes with native Keras",
             level="unsupported",
             write="import horovod.tensorflow.keras as hvd",
@@ -137,7 +143,7 @@ def clear_session(call: Call) -> None:
     ),
 )
 def native_keras(site: Site) -> None:
-    """Takes what reads data out of tf.keras, and reports other imports of the keras package."""
+    """Imports tf.keras in the place of native Keras in all files of a program, or in none; writes out what differs."""
     node = site.node
     if isinstance(node, cst.Import):
         modules = [dotted_name(alias.name) for alias in node.names]
@@ -147,13 +153,25 @@ def native_keras(site: Site) -> None:
     if isinstance(node, cst.ImportFrom) and node.module is not None and _is_for_data(node, site.name):
         return _take_from_tensorflow(site, node.module)
     if any(root_of(m) == "keras" for m in modules):
-        message = "Native Keras does not run on the NPU; import the same names from tensorflow.keras."
-        return site.unsupported(message, _from_tensorflow(site))
+        return site.unsupported(_why_kept(site), _from_tensorflow(site))
     elif any(f"{m}.".startswith("horovod.keras.") for m in modules):
         site.unsupported(
             "horovod.keras is for native Keras, which does not run on the NPU: import horovod.tensorflow.keras and "
             "tensorflow.keras, and convert again."
         )
+
+
+def _why_kept(site: Site) -> str:
+    """The message on what keeps native Keras in a program, which is converted as a whole or not."""
+    places = site.script.project.kept.get(site.script.path, ())
+    if not places:
+        return "Native Keras does not run on the NPU; import the same names from tensorflow.keras."
+    named = ", ".join(f"{place.api} ({place.path}:{place.line})" for place in places[:_MOST_NAMED])
+    named += f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+    return (
+        f"Native Keras does not run on the NPU, and the converter knows nothing of tf.keras for {named}. Write these in another "
+        "way, then convert again; no file of the program was moved to tf.keras."
+    )
 
 
 def _take_from_tensorflow(site: Site, module: cst.BaseExpression) -> None:
@@ -228,4 +246,4 @@ def _is_for_data(node: cst.ImportFrom, module: str) -> bool:
     if isinstance(node.names, cst.ImportStar):
         return False
     names = {dotted_name(alias.name) for alias in node.names}
-    return names <= _DATA.get(module, frozenset())
+    return names <= DATA.get(module, frozenset())
