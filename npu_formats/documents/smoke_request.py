@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from npu_formats.environment import TF2NPU_SMOKE
@@ -14,6 +14,9 @@ ATTEMPT = "{attempt}/"
 PROJECT = f"{ATTEMPT}project/"
 """The same of one in the project's copy."""
 
+OF_IMAGES = "*images"
+"""The name of the lesson on all images, in place of a path."""
+
 
 @dataclass(frozen=True)
 class SmokeRequest:
@@ -22,6 +25,7 @@ class SmokeRequest:
     root: the throw-away folder of the project's copy.  elsewhere: a folder in place of all that lies outside of it and is
     missing or written.  told_from: folder in `root` from which the record of the run names files, "" for
     all of it.  asked: paths that earlier attempts looked for, with how they did, which are made before this one starts.
+    lessons: of earlier attempts on the form of texts, by path.
     """
 
     steps: int
@@ -30,6 +34,7 @@ class SmokeRequest:
     elsewhere: str
     told_from: str = ""
     asked: tuple[tuple[str, str], ...] = ()
+    lessons: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> str:
         """The value of TF2NPU_SMOKE."""

@@ -12,26 +12,36 @@ _ADDS = frozenset({
     "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp", "ScatterAdd", "ScatterSub", "ResourceScatterAdd",
     "ResourceScatterSub", "ScatterNdAdd", "ScatterNdSub", "ResourceScatterNdAdd", "ResourceScatterNdSub",
 })  # fmt: skip
-_SETS = frozenset({"Assign", "AssignVariableOp"})
+_CHANGES = _ADDS | {"Assign", "AssignVariableOp"}
 """Initializers and savers do this, too; an optimizer written in TensorFlow's own operators gives what comes of a gradient."""
 _OF_GRADIENTS = re.compile(r"(?:^|/)(?:gradients(?:_\d+)?|gradient_tape)/")
 """Scopes that TensorFlow puts gradients into: tf.gradients, which all optimizers of version 1 call, and GradientTape."""
+_OF_DATA = re.compile(
+    r"^(?:_Feed|Placeholder.*|Iterator.*GetNext.*|Queue.*Dequeue.*|.*PyFunc.*|.*MatMul.*|Conv[23]D.*|Einsum|Sum|Mean)$"
+)
+"""Ops through which examples, or what is computed of all of them, reach a gradient that is written by hand.
+
+A count of epochs, a decaying rate and a decay of weights add to a variable without any of them.
+"""
 
 
 def is_training_update(op: str) -> bool:
     """Whether an op updates a variable as an optimizer does.  Source: the ops of TensorFlow's optimizers."""
-    return "Apply" in op and not op.startswith("Assign")
+    return "Apply" in op and not op.startswith("Assign") and "Accumulator" not in op
+
+
+def is_addition_that_trains(op: str, sources: Iterable[tuple[str, str]]) -> bool:
+    """Whether an op adds to a variable what a gradient gives.  sources: names and ops of all nodes that give what is added."""
+    return op in _ADDS and any(_OF_GRADIENTS.search(name) or _OF_DATA.match(source) for name, source in sources)
 
 
 def trains(graph: Graph, trainable: Collection[str]) -> bool:
     """Whether a run of all of a graph trains.  trainable: names of the nodes of trainable variables."""
     if any(is_training_update(node.op) for node in graph):
         return True
-    changing = [node for node in graph if node.op in _ADDS | _SETS and _variable(graph, node) in trainable]
-    if any(node.op in _ADDS for node in changing):
-        return True
-    seen: set[str] = set()
-    return any(_OF_GRADIENTS.search(name) for node in changing for name in _reached(graph, node, seen))
+    changing = [node for node in graph if node.op in _CHANGES and _variable(graph, node) in trainable]
+    seen: dict[bool, set[str]] = {True: set(), False: set()}
+    return any(_trains(graph, node, seen[node.op in _ADDS]) for node in changing)
 
 
 def trained_variables(graph: Graph, trainable: Collection[str]) -> dict[str, list[str]]:
@@ -39,14 +49,15 @@ def trained_variables(graph: Graph, trainable: Collection[str]) -> dict[str, lis
     found: dict[str, list[str]] = {}
     for node in graph:
         is_update = is_training_update(node.op)
-        if is_update or (node.op in _ADDS | _SETS and _variable(graph, node) in trainable and _trains(graph, node)):
+        if is_update or (node.op in _CHANGES and _variable(graph, node) in trainable and _trains(graph, node, set())):
             found.setdefault(_variable(graph, node), []).append(node.name)
     return found
 
 
-def _trains(graph: Graph, node: Node) -> bool:
-    """Whether a node that adds to a trainable variable, or sets it, does as an optimizer."""
-    return node.op in _ADDS or any(map(_OF_GRADIENTS.search, _reached(graph, node, set())))
+def _trains(graph: Graph, node: Node, seen: set[str]) -> bool:
+    """Whether a node that adds to a trainable variable, or sets it, does as an optimizer.  seen: as for `_reached`."""
+    sources = [(name, graph[name].op) for name in _reached(graph, node, seen)]
+    return is_addition_that_trains(node.op, sources) or any(_OF_GRADIENTS.search(name) for name, _ in sources)
 
 
 def is_trained(changes: Collection[str], names: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from itertools import count
 
 from npu_formats.device.chip import Chip
 from npu_runtime.analysis.training_updates import is_training_update
+from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, COPY, CUBE, RUNTIME, Tensor
 from npu_runtime.lowering.lower import Choose, LoweredTask, makers, untuned
 from npu_runtime.simulation.cost_of_task import Ranks, cost_of
@@ -72,9 +73,12 @@ class _Compiler:
         members = tuple(dict.fromkeys(member for op in task.ops for member in op.members))
         source = next(filter(None, map(self.source_of, (*task.head.members, ""))), "")
         cost = cost_of(task, self.chip, self.ranks, self.choose(task, self.chip))
+        is_dynamic = any(op.is_dynamic for op in task.ops)
+        if is_dynamic:  # the host issues it when it knows the shapes; all others it issues as one graph
+            cost = replace(cost, us=cost.us + load_fitted().issue_us)
         return DeviceTask(
             task.name, task.head.op_type, _task_type(task, self.chip), stream, number, cost, members, source,
-            tuple(map(_description, task.inputs)), tuple(map(_description, task.outputs)), any(op.is_dynamic for op in task.ops),
+            tuple(map(_description, task.inputs)), tuple(map(_description, task.outputs)), is_dynamic,
         )  # fmt: skip
 
 

@@ -102,6 +102,11 @@ def test_curves_on_each_other_are_one_and_have_axes(opened):
     assert keys == ["A, A', B, C, D", f"E {MIX}"]
     shown = "JSON.stringify([...document.querySelectorAll('.plot span')].map((e) => e.textContent))"
     assert json.loads(browser.ask(shown)) == ["2.3026", "2.0370", "1.7714", "Step 0", "2"]
+    points = browser.ask("document.querySelector('.curves polyline').getAttribute('points')").split()
+    assert (points[0].split(",")[0], points[-1].split(",")[0]) == (
+        "0.00",
+        "100.00",
+    )  # the first and the last step stand above their names
 
 
 def test_the_tables_fit_a_laptop(opened):
@@ -109,6 +114,26 @@ def test_the_tables_fit_a_laptop(opened):
     browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
     wide = "JSON.stringify([...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length)"
     assert browser.ask(wide) == "0"
+    browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+MODES = [MIX, "force_fp16", "force_fp32", "allow_fp32_to_fp16", "cube_fp16in_fp32out", "must_keep_origin_dtype"]
+
+
+def test_a_check_of_many_modes_fits_a_laptop_and_shows_the_runs_that_are_chosen(opened):
+    later = [samples.agreeing("E", mode) for mode in MODES[:-1]] + [samples.differing("E", MODES[-1], "precision")]
+    browser = opened(samples.record([*samples.UP_TO_D, *later, *(samples.agreeing("F", mode) for mode in MODES)]))
+    browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText).join()"
+    assert browser.ask(wide) == ""
+    heads = "JSON.stringify([...document.querySelectorAll('#rows thead th')].map((e) => e.textContent))"
+    shown = json.loads(browser.ask(heads))
+    assert len(shown) == 12 and "E must_keep_origin_dtype: own error" in shown  # the run that differs is among them
+    browser.ask("document.querySelectorAll('#of-runs input').forEach((box) => { if (box.checked) box.click(); })")
+    assert json.loads(browser.ask(heads)) == ["No.", "Node", "Operator", "Line"]
+    browser.ask("document.querySelector('#of-runs input').click()")
+    assert json.loads(browser.ask(heads))[4:] == ["B: error", "B: own error"]
+    assert cells(browser, 4)[1] == "1e-7"
     browser.call("Emulation.clearDeviceMetricsOverride")
 
 

@@ -273,15 +273,27 @@ class TestGoneFromSrc:
 
 
 class TestNeverCopied:
+    def test_an_output_inside_of_the_source_says_where_it_could_stand(self, tool, project, monkeypatch):
+        """Who is in the project types `tf2npu convert . out`."""
+        monkeypatch.chdir(project)
+        refused = tool("convert", ".", "out")
+        beside = f"../{project.name}_npu"
+        assert refused.code == 2 and f"such as {beside}, or convert its files where they are, with --in-place" in refused.err
+        assert tool("convert", ".", beside).code in (0, 1) and Path(beside).is_dir()
+
     def test_version_control_caches_environments_and_reports(self, tool, project, tmp_path):
-        for folder, file in ((".git", "HEAD"), ("pkg/__pycache__", "a.pyc"), ("env", "pyvenv.cfg"), ("old", ".tf2npu-report")):
-            (project / folder).mkdir()
+        left = ((".git", "HEAD"), ("pkg/__pycache__", "a.pyc"), ("env", "pyvenv.cfg"), ("old", ".tf2npu-report"))
+        profile = ("logs/PROF_000001_20261130192223092_UDOVEDRTDCDXTXJG/device_0", "info.json.0")
+        for folder, file in (*left, profile, ("PROF_of_teaching", "data.csv")):
+            (project / folder).mkdir(parents=True)
             (project / folder / file).write_text("")
         (project / "pkg" / ".git").write_text("gitdir: elsewhere\n")
         done = tool("convert", project, tmp_path / "out")
         assert not {name for name in tree(tmp_path / "out") if name.startswith((".git", "env", "old"))}
         assert "pkg/.git" not in tree(tmp_path / "out")
-        assert "env/ (virtual environment), old/ (earlier report)" in done.out
+        assert "env/ (virtual environment), " in done.out and "old/ (earlier report)" in done.out
+        assert f"{profile[0].rpartition('/')[0]}/ (profile of a run)" in done.out
+        assert {name for name in tree(tmp_path / "out") if "PROF_" in name} == {"PROF_of_teaching", "PROF_of_teaching/data.csv"}
 
     @pytest.mark.parametrize("data", ["link", "copy", "skip"])
     def test_large_data(self, tool, project, tmp_path, data):

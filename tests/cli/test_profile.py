@@ -71,7 +71,7 @@ class TestProfile:
         done = tool("profile", tree, "--json", "p.json", "--report", "rep")
         assert done.code == 0 and "one step as it was measured on an unknown chip" in done.out and "conv/Conv2D" in done.out
         Draft202012Validator(prediction.schema()).validate(json.loads(Path("p.json").read_text()))
-        assert "<title>PROF_" in (Path("rep") / "prediction.html").read_text()
+        assert "<title>PROF_" in (Path("rep") / "profile.html").read_text()
 
     def test_two_are_compared(self, tool, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -195,3 +195,13 @@ def test_chinese(opened, found):
 def test_the_page_reads_without_a_script(found, tmp_path: Path):
     text = page.page(found, texts("en"))
     assert text.count("<tr><td>") == len(found.rows) and "Elements furthest apart" in text
+
+
+def test_the_table_fits_a_laptop(opened, found):
+    browser = opened(found)
+    browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    wide = (
+        "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.scrollWidth).join()"
+    )
+    assert browser.ask(wide) == ""
+    browser.call("Emulation.clearDeviceMetricsOverride")

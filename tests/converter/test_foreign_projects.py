@@ -502,7 +502,8 @@ def test_one_device_that_settings_tell_is_no_tower(device: str, is_several: bool
     )
     assert "tf.device('/cpu:0')" in converted({"a.py": source})["a.py"]
     told = findings({"a.py": source}, "a.py", "NPU701")
-    assert ["manual" in (f.level, f.level.value) for f in told] == ([False, True] if is_several else [False])
+    assert [f.message.startswith("The towers of one model share the NPU") for f in told] == [False, *[True] * is_several]
+    assert {f.level.value for f in told} <= {"fixed", "info"}, "towers on one NPU give the numbers that they gave"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_formats.converted_copy import users_line, variable
+from npu_formats.converted_copy import users_line, users_text, variable
 from npu_formats.environment import TF2NPU_CONVERTED
 
 BEFORE = "import a\nx = 1\ny = f(x)\nz = 2\n"
@@ -35,3 +35,15 @@ def test_other_files_stay_as_they_are(folders, monkeypatch):
         assert users_line(file, 3) == f"{file}:3"
     monkeypatch.delenv(TF2NPU_CONVERTED)
     assert users_line(str(copy / "inner" / "train.py"), 3) == f"{copy / 'inner' / 'train.py'}:3"
+
+
+def test_places_in_a_text_are_those_of_the_users_files(folders, monkeypatch):
+    root, copy = folders
+    told = """Traceback (most recent call last):
+  File "{0}/inner/train.py", line {1}, in main
+  File "/lib/other.py", line 5, in run
+ValueError: defined at {0}/inner/train.py:{1}), see {0}/inner"""
+    assert users_text(told.format(copy, 7)) == told.format(root, 4)
+    assert users_text(told.format("/elsewhere", 7)) == told.format("/elsewhere", 7)
+    monkeypatch.delenv(TF2NPU_CONVERTED)
+    assert users_text(told.format(copy, 7)) == told.format(copy, 7)

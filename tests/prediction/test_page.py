@@ -50,7 +50,7 @@ def is_harmless(text: str) -> Reader:
     assert set(found.tags) <= ALLOWED
     assert found.tags.count("script") == 2
     assert not [name for name in found.attributes if name.startswith("on") or name == "style"]
-    assert all(re.fullmatch(r"#[a-z]+|data:,|prediction(-\d+-\w+)?\.html", href) for href in found.hrefs), found.hrefs
+    assert all(re.fullmatch(r"#[a-z]+|data:,|(prediction|profile)(-\d+-\w+)?\.html", href) for href in found.hrefs), found.hrefs
     assert "Content-Security-Policy" in text and "default-src &#39;none&#39;" in text
     json.loads(found.data)
     return found

@@ -96,6 +96,19 @@ def test_no_table_is_cut_off_at_a_laptops_width(opened):
     browser.call("Emulation.clearDeviceMetricsOverride")
 
 
+def test_a_column_without_a_value_is_not_shown(opened):
+    """A profile knows neither the work of a task nor the line that made it."""
+    made = samples.sample()
+    heads = "[...document.querySelectorAll('#operator-table thead th')].filter((e) => e.checkVisibility()).length"
+    assert opened(made).ask(heads) == 12
+    for task in made.tasks:
+        task.flops, task.hbm_bytes, task.source = None, None, ""
+    browser = opened(made)
+    assert browser.ask(heads) == 9
+    shown = "[...document.querySelector('#operator-table tbody tr').cells].filter((e) => e.checkVisibility()).length"
+    assert browser.ask(shown) == 9
+
+
 def test_buttons_do_what_the_keys_do(opened):
     browser = opened(samples.sample())
     browser.ask("document.querySelector('[data-do=in]').click()")

@@ -16,7 +16,7 @@ from tests.profiles import trees
 from tf2npu.profiles.csv_reader import NoProfile, plain, rows
 from tf2npu.profiles.reader import read_profile
 from tf2npu.profiles.tasks import _shapes
-from tf2npu.profiles.tree import opened, profiles_in
+from tf2npu.profiles.tree import opened
 
 SCHEMA = Draft202012Validator(json.loads(prediction.SCHEMA_FILE.read_text(encoding="utf-8")))
 
@@ -333,22 +333,6 @@ def test_the_wait_for_data_is_apart_from_that_for_a_collective(tmp_path):
     trees.put(tmp_path / "step_trace_1.csv", trees.STEP_TRACE, trace)
     shares = read_profile(tmp_path).shares
     assert (shares.cube, shares.host, shares.waiting) == pytest.approx((0.6, 0.25, 0.15))
-
-
-def test_the_chip_is_named_where_the_profile_names_it(tmp_path):
-    tree = trees.new_tree(tmp_path)
-    facts = {"hwtype": "Ascend910B4-1", "DeviceInfo": [{"ai_core_num": 20, "aic_frequency": "1500"}]}
-    (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
-    found = read_profile(tree)
-    assert (found.soc, found.chip.n_cores) == ("Ascend910B4-1", 20)
-
-
-def test_the_chip_is_named_where_the_folder_of_tables_is_given(tmp_path):
-    tree = trees.new_tree(tmp_path)
-    facts = {"hwtype": "Ascend910A", "DeviceInfo": [{"ai_core_num": 32, "aic_frequency": "1000"}]}
-    (tree / "device_0" / "info.json.0").write_text(json.dumps(facts))
-    (named,) = profiles_in(tree / "mindstudio_profiler_output")
-    assert read_profile(named).soc == "Ascend910A"
 
 
 def test_a_folder_with_a_database_alone_says_how_to_export_tables(tmp_path):

@@ -76,10 +76,15 @@ def test_a_step_of_every_engine(soc, tmp_path):
     assert all(predicted[name] > 0.01 for name in prediction.SHARES), predicted
 
 
-def test_a_script_that_is_predicted_and_profiled(tmp_path):
+CHOSEN = scripts.FEED.replace("model(x, y)", "model(*(tf.gather(one, tf.where(y >= 0)[:, 0]) for one in (x, y)))")
+"""Only a run tells how many examples are chosen."""
+
+
+@pytest.mark.parametrize("source", [scripts.FEED, CHOSEN], ids=["known shapes", "shapes that a run tells"])
+def test_a_script_that_is_predicted_and_profiled(source, tmp_path):
     """Between the steps of training runs nothing else, so a step of the profile is the one that is predicted."""
     script, out, profiles = tmp_path / "train.py", tmp_path / "prediction.json", tmp_path / "profiles"
-    script.write_text(scripts.BEGIN + scripts.FEED)
+    script.write_text(scripts.BEGIN + source)
     variables = {**plain_environment(), **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}}
     asked = {"TF2NPU_PREDICT": json.dumps({"out": str(out), "socs": ["Ascend910A"]})}
     recorded = {

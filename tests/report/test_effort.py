@@ -134,6 +134,12 @@ def test_the_verdict_is_one_of_four():
     assert verdict(ready, left(ready)).sentence == "Ready to run."
     assert verdict(open_, left(open_)).sentence == "Ready after 2 decisions."
     assert verdict(blocked, left(blocked)).sentence == "Blocked by Eager execution."
+    told = "Only if config.ps_tasks > 0, which is not so by default: {}"
+    maybe = report(finding("NPU944", 1, Level.INFO, told.format("TensorFlow runs eagerly.")))
+    assert verdict(maybe, left(maybe)).sentence == "Ready to run. Blocked only if config.ps_tasks > 0."
+    assert verdict(maybe, left(open_)).sentence == "Ready after 2 decisions. Blocked only if config.ps_tasks > 0."
+    harmless = report(finding("NPU922", 1, Level.INFO, told.format("The size is open.")))
+    assert verdict(harmless, left(harmless)).sentence == "Ready to run."
     of_2 = report(finding("NPU903", 1, Level.INFO))
     assert verdict(of_2, left(of_2)).sentence == "Ready to run."
 

@@ -14,6 +14,7 @@ import pytest
 from tests.report.test_json import RUN
 from tests.report.test_sarif import VALIDATOR
 from tf2npu import convert_source
+from tf2npu.report import writer
 from tf2npu.report.formats import as_csv, as_json, as_markdown, as_sarif, as_text, as_xlsx
 from tf2npu.report.formats.localized import localized, localized_lines
 from tf2npu.report.formats.render_context import page_name
@@ -71,6 +72,17 @@ def test_the_workbook_has_what_csv_has():
     found = {(row["rule"], row["line"]): row for row in (dict(zip(head, values, strict=True)) for values in rows)}
     assert {key: row["mark"] for key, row in of_claimed(found).items()} == MARKS
     assert (found["NPU912", 3]["evidence"], found["NPU912", 3]["run"]) == (CONFIRMED, "=run.py")
+
+
+def test_confirmed_has_no_colour_of_a_warning(browser, tmp_path):
+    """What a run confirms is as it was expected: neither its badge nor its card looks like work that is left."""
+    writer.write(report_of(), tmp_path / "report", ["html"])
+    browser.open((tmp_path / "report" / "runs.html").as_uri())
+    colours = "(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor].join()"
+    made = "document.body.appendChild(Object.assign(document.createElement('span'), {className: 'badge LEVEL'}))"
+    found = browser.ask(f"({colours})(document.querySelector('.badge.proof-confirmed'))")
+    warnings = {browser.ask(f"({colours})({made.replace('LEVEL', level)})") for level in ("manual", "unsupported", "failed")}
+    assert found and warnings and found not in warnings
 
 
 def test_sarif_has_them_as_properties():

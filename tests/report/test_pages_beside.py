@@ -34,11 +34,19 @@ def place(tmp_path, monkeypatch) -> Path:
     report.run = {**RUN, "script": "train.py", "training_steps": 5, "exit_code": 0}
     report.entries = (EntryScript("train.py", "guard", True),)
     writer.write(report, folder, ["html", "json"])
-    output.put_pages(page.pages(predictions.sample(), texts("en"), home=output.home_of(folder)), folder)
+    made = predictions.sample()
+    for made.origin in ("prediction", "profile"):
+        output.put_pages(page.pages(made, texts("en"), home=output.home_of(folder)), folder)
     merge.link_pages(folder)
     check_output.put(SAMPLES["precision"], folder, check_texts.texts("en"))
     merge_check.merge(folder, document(SAMPLES["precision"]))
     return folder
+
+
+def test_a_prediction_and_a_profile_stand_beside_each_other(place):
+    """Both are of one step: the one that was written last does not stand in the place of the other."""
+    shown = [(place / name).read_text(encoding="utf-8") for name in ("prediction.html", "profile.html")]
+    assert shown[0] != shown[1] and "measured" not in shown[0].lower().split("</h1>")[0]
 
 
 def click(browser: Browser, selector: str) -> str:
@@ -50,7 +58,7 @@ def click(browser: Browser, selector: str) -> str:
 
 def test_every_page_leads_there_and_back(browser, place):
     for start in ("index.html", "runs.html"):
-        for target in ("prediction.html", "check.html"):
+        for target in ("prediction.html", "profile.html", "check.html"):
             browser.open((place / start).as_uri())
             assert target in json.loads(browser.ask(NAVIGATION))
             assert click(browser, f"nav.sections a[href='{target}']") == target
@@ -60,6 +68,14 @@ def test_every_page_leads_there_and_back(browser, place):
 def test_the_section_of_a_check_leads_to_its_page(browser, place):
     browser.open((place / "runs.html").as_uri())
     assert click(browser, "#check p a") == "check.html"
+
+
+def test_no_table_of_runs_is_cut_off_at_a_laptops_width(browser, place):
+    browser.open((place / "runs.html").as_uri())
+    browser.call("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText).join()"
+    assert browser.ask(wide) == "" and browser.ask("document.documentElement.scrollWidth") <= 1280
+    browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_the_evidence_of_a_script_leads_to_what_shows_it(browser, place):
@@ -76,7 +92,7 @@ def test_the_evidence_of_a_script_leads_to_what_shows_it(browser, place):
 
 def test_pages_stay_when_a_run_is_put_in_and_go_with_a_conversion(place):
     merge.write_again(merge.load(place), place)
-    assert (place / "prediction.html").is_file() and (place / "check.html").is_file()
+    assert all((place / name).is_file() for name in ("prediction.html", "profile.html", "check.html"))
     writer.write(build([result()]), place, ["html", "json"], force=True)
     assert not (place / "prediction.html").exists()
     assert "prediction.html" not in (place / "index.html").read_text(encoding="utf-8")

@@ -32,6 +32,8 @@ def _run(exit_code: int = 0, changed: tuple[str, ...] = (), script: str = "train
 
 def test_a_script_that_was_seen_is_told_in_both_languages():
     assert seen_to_train([_run()]) == _SEEN[0] and catalogue("zh").text(f"Ready to run. {_SEEN[0]}") == f"可以运行。{_SEEN[1]}"
+    several = f"Ready after 2 decisions. Blocked only if FLAGS.ps_tasks > 0. {_SEEN[0]}"
+    assert catalogue("zh").text(several) == f"做出 2 项决定后即可运行。仅当 FLAGS.ps_tasks > 0 时受阻。{_SEEN[1]}"
     assert seen_to_train([]) == ""
 
 

@@ -177,6 +177,22 @@ def test_filters_heads_and_links(openpyxl):
             assert not link.location or shows(Page(text), text, link.location), (name, link.location)
 
 
+def test_every_text_that_is_longer_than_its_column_takes_several_lines(openpyxl):
+    report = full_report()
+    failure = {**RUN["failure"], "message": "no row " * 20}
+    book = sheets(openpyxl, replace(report, run={**RUN, "failure": failure, "changed_files": ["a.py", "b.py"]}))
+    wrapped = set()
+    for sheet in book:
+        heads = [cell.value for cell in sheet[1]]
+        for cell in (cell for row in sheet.iter_rows(min_row=2) for cell in row if isinstance(cell.value, str)):
+            width = sheet.column_dimensions[cell.column_letter].width
+            if len(cell.value) > width or "\n" in cell.value:
+                assert cell.alignment.wrap_text and cell.alignment.vertical == "top", (sheet.title, cell.coordinate)
+                wrapped.add((sheet.title, heads[cell.column - 1]))
+    assert {("runs", "failure"), ("runs", "changed_files"), ("runs", "in words")} <= wrapped
+    assert ("API analysis", "Advice") in wrapped and ("decisions", "why") in wrapped
+
+
 def test_the_bytes_are_the_same_whenever_they_are_made():
     if not as_xlsx.is_possible():
         raise unittest.SkipTest("needs openpyxl, of the extra xlsx")

@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from npu_formats import converted_copy
 from npu_formats.session_options import LAUNCHERS
 from npu_runtime.config import RuntimeConfig
 from tests import fork_server
@@ -310,3 +311,17 @@ config = npu_config_proto()
 config.graph_options.rewrite_options.custom_optimizers[0].parameter_map["graph_run_mode"].i = 1
 tf.Session(config=config).close()
 """
+
+
+def test_a_copy_that_fails_names_the_users_file(tmp_path):
+    """`tf2npu predict` and its like run a converted copy, which is gone when the traceback is read."""
+    mine, copy = tmp_path / "mine", tmp_path / "copy"
+    for folder, text in (
+        (mine, "x = 1\nraise ValueError(__file__)\n"),
+        (copy, "import tensorflow\nx = 1\nraise ValueError(__file__)\n"),
+    ):
+        folder.mkdir()
+        (folder / "train.py").write_text(text)
+    done = launch("--all-sessions", copy / "train.py", cwd=tmp_path, TF2NPU_CONVERTED=converted_copy.variable(copy, mine))
+    assert done.returncode == 1 and f'File "{mine / "train.py"}", line 2' in done.stderr
+    assert f"ValueError: {mine / 'train.py'}" in done.stderr and str(copy) not in done.stderr

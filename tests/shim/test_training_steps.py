@@ -37,6 +37,22 @@ COPIES = """
 copies = [tf.Variable(v.initialized_value()) for v in tf.trainable_variables()]
 sync = [c.assign(0.9 * c + 0.1 * v) for c, v in zip(copies, tf.trainable_variables())]
 """
+COUNTS = """
+epoch, rate, first = tf.Variable(0), tf.Variable(0.1), tf.trainable_variables()[0]
+others = [epoch.assign_add(1), rate.assign_sub(0.01), first.assign_sub(0.01 * first), first.assign_add(tf.ones([4, 2]))]
+"""
+ACCUMULATORS = """
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+pairs = optimizer.compute_gradients(loss)
+kept = [tf.ConditionalAccumulator(tf.float32, v.shape) for _, v in pairs]
+put = [one.apply_grad(g, local_step=count) for one, (g, _) in zip(kept, pairs)]
+train = optimizer.apply_gradients([(one.take_grad(1), v) for one, (_, v) in zip(kept, pairs)], global_step=count)
+"""
+BY_PRODUCTS = """
+w = tf.Variable(tf.zeros([4, 2]))
+examples = tf.constant(np.ones([8, 4], np.float32))
+train = tf.group(count.assign_add(1), w.assign_sub(0.1 * tf.matmul(examples, tf.matmul(examples, w) - 1, transpose_a=True)))
+"""
 ESTIMATOR = """
 import numpy as np
 import tensorflow as tf
@@ -65,11 +81,28 @@ made.fit(xs, ys, batch_size=5, epochs=2, verbose=0, validation_data=(xs, ys))
 made.evaluate(xs, ys, batch_size=2, verbose=0)
 print('TRAINED', tf.keras.backend.get_value(made.optimizer.iterations))
 """
+FROM_DATASET = BEGIN.replace("tf.placeholder(tf.float32, [None, 4])", "data.make_one_shot_iterator().get_next()").replace(
+    "x = ", "data = tf.data.Dataset.from_tensor_slices(np.ones([20, 4], 'f')).batch(4)\nx = "
+) + OPTIMIZER + SESSION + """
+try:
+    while True:
+        sess.run(train)
+except tf.errors.OutOfRangeError:
+    sess.run([])
+"""  # fmt: skip
 SCRIPTS = {
     "several runs a step": BEGIN + OPTIMIZER + SESSION + LOOP + TOLD,
     "an optimizer of assignments": BEGIN + BY_HAND + SESSION + LOOP + TOLD,
     "an optimizer of subtractions": BEGIN + BY_SUBTRACTION + SESSION + LOOP + TOLD,
     "copies of variables": BEGIN + OPTIMIZER + COPIES + SESSION + LOOP + "\nfor _ in range(5):\n    sess.run(sync)\n" + TOLD,
+    "counts, rates and decays": BEGIN + OPTIMIZER + COUNTS + SESSION + LOOP + "\nfor one in others:\n    sess.run(one)\n" + TOLD,
+    "accumulated gradients": BEGIN
+    + ACCUMULATORS
+    + SESSION
+    + LOOP.replace("sess.run(train", "sess.run(put, feed); sess.run(train")
+    + TOLD,
+    "a gradient by hand of constants": BEGIN + BY_PRODUCTS + SESSION + LOOP + TOLD,
+    "the end of the data": FROM_DATASET + TOLD,
     "no training": BEGIN + SESSION + "for _ in range(4):\n    sess.run(loss, feed)\n" + TOLD,
     "an Estimator": ESTIMATOR.replace("CONFIG", CPU),
     "steps in a loop on the device": ESTIMATOR.replace("CONFIG", NPU),
@@ -81,6 +114,8 @@ SCRIPTS = {
     but=(
         "several runs a step",
         "an optimizer of assignments",
+        "counts, rates and decays",
+        "a gradient by hand of constants",
         "no training",
         "an Estimator",
         "Keras",

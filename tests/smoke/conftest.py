@@ -25,13 +25,16 @@ def forked(command: Sequence[str], environment: Mapping[str, str], folder: Path,
 
 @pytest.fixture
 def smoke(tmp_path, monkeypatch):
-    """smoke(text, *words, steps=5, seconds=300): the result of a script train.py."""
+    """smoke(text, *words, steps=5, seconds=300): the result of a script train.py, or of another one that is there."""
     monkeypatch.setitem(os.environ, "TF_CPP_MIN_LOG_LEVEL", "3")
 
-    def run(text: str, *words: str, steps: int = 5, seconds: float = 300.0) -> SmokeResult:
+    def run(
+        text: str, *words: str, steps: int = 5, seconds: float = 300.0, script: str = "train.py"
+    ) -> SmokeResult:  # fmt: skip
         project = SmokeProject(pristine_folder(tmp_path / "smoke"), tmp_path / "smoke", forked)
         project.pristine.mkdir(exist_ok=True)
-        (project.pristine / "train.py").write_text(text)
-        return smoke_run(project, "train.py", words, (), steps, seconds)
+        if text:
+            (project.pristine / script).write_text(text)
+        return smoke_run(project, script, words, (), steps, seconds)
 
     return run

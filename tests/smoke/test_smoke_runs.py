@@ -65,6 +65,20 @@ def test_records_are_made_by_the_parse_function(smoke):
     assert not Path("/data/of/nobody").exists()
 
 
+def test_records_that_a_pattern_finds_get_their_features_when_they_are_known(smoke):
+    pipeline = """
+        import glob
+        def parse(record):
+            return tf.parse_single_example(record, {'numbers': tf.FixedLenFeature([3], tf.float32)})['numbers']
+
+        files = glob.glob('data/train/words-*')
+        x = tf.data.TFRecordDataset(files).map(parse).repeat().batch(4).make_one_shot_iterator().get_next()
+    """
+    result = smoke(_HEAD + textwrap.dedent(pipeline) + _MODEL + "while True:\n    session.run(step)\n")
+    assert _is_seen(result), result.last_words
+    assert [one["content"] for one in result.state["made"]] == ["512 examples of 1 features"]
+
+
 def test_pictures_in_records_are_encoded_as_they_are_decoded(smoke):
     pipeline = """
         def parse(record):
@@ -91,7 +105,7 @@ def test_lines_have_the_columns_that_are_decoded(smoke):
     """
     result = smoke(_HEAD + textwrap.dedent(pipeline) + _MODEL + "session.run(start)\nwhile True:\n    session.run(step)\n")
     assert _is_seen(result), result.last_words
-    assert [(one["path"], one["content"]) for one in result.state["made"]] == [("table.csv", "2000 lines of 4 columns")]
+    assert [(one["path"], one["content"]) for one in result.state["made"]] == [("table.csv", "3000 lines of 4 columns")]
 
 
 def test_files_that_the_script_opens_are_made_and_nothing_of_the_users_is_written(smoke, tmp_path):
@@ -192,6 +206,22 @@ def test_a_script_that_takes_too_long_is_cut(smoke):
     assert "had made 1 of 5 steps when its time of" in not_seen(result.made["run"])
 
 
+def test_a_script_that_waits_for_its_own_thread_behind_its_steps_is_ended_and_was_seen(smoke):
+    text = """
+        import threading
+        worker = threading.Thread(target=time.sleep, args=(600,), daemon=True)
+        worker.start()
+        try:
+            while True:
+                session.run(step, FED)
+        finally:
+            worker.join()
+    """
+    result = smoke(_HEAD + "import time\n" + _PLACEHOLDER + _MODEL + textwrap.dedent(text).replace("FED", _FED), seconds=200)
+    assert _is_seen(result), result.last_words
+    assert not result.is_cut and result.seconds < 100
+
+
 def test_a_table_that_the_script_parts_into_numbers_has_such_columns(smoke):
     text = """
         rows = [[float(one) for one in line.strip().split('\\t')[:3]] for line in open('ratings.dat')]
@@ -202,5 +232,93 @@ def test_a_table_that_the_script_parts_into_numbers_has_such_columns(smoke):
     result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
     assert _is_seen(result), result.last_words
     assert {one["path"]: one["content"] for one in result.state["made"]} == {
-        "more.txt": "2000 lines of 10 columns", "ratings.dat": "2000 lines of 10 columns",
+        "more.txt": "3000 lines of 10 columns", "ratings.dat": "3000 lines of 10 columns",
     }  # fmt: skip
+
+
+def test_columns_are_learnt_from_the_error_of_an_attempt(smoke):
+    text = """
+        table = np.loadtxt('ratings.txt')
+        rows = [[user, item, rating] for user, item, rating in table]
+        for line in open('names.txt').readlines()[:20]:
+            first, second = line.split('|')
+    """
+    loop = "while True:\n    session.run(step, {x: np.array(rows[:8], np.float32)})\n"
+    result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
+    assert _is_seen(result), result.last_words
+    assert {one["path"]: one["content"] for one in result.state["made"]} == {
+        "names.txt": "3000 lines of 2 columns", "ratings.txt": "3000 lines of 3 columns",
+    }  # fmt: skip
+
+
+def test_a_folder_of_classes_has_folders_of_images(smoke):
+    text = """
+        pictures = []
+        for letter in sorted(os.listdir('letters')):
+            if not letter.startswith('character'):
+                continue
+            for name in os.listdir(os.path.join('letters', letter)):
+                if name.endswith('.png'):
+                    pictures.append(tf.gfile.GFile(os.path.join('letters', letter, name), 'rb').read()[:4])
+        assert len(pictures) > 20 and set(pictures) == {bytes([137]) + b'PNG'}
+    """
+    loop = f"while True:\n    session.run(step, {_FED})\n"
+    result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
+    assert _is_seen(result), result.last_words
+    assert {"path": "letters/character00/*.png", "content": "24 times an image of 256 x 256"} in result.state["made"]
+
+
+def test_weights_that_are_missing_are_the_initial_ones_and_said_to_be(smoke):
+    text = f"tf.train.Saver().restore(session, 'pretrained/model.ckpt')\nwhile True:\n    session.run(step, {_FED})\n"
+    model = _MODEL.replace("session.run(tf.global_variables_initializer())", "")
+    result = smoke(_HEAD + _PLACEHOLDER + model + text)
+    assert _is_seen(result), result.last_words
+    told = [{"path": "pretrained/model.ckpt", "content": "the initial values of 1 variables, for weights"}]
+    assert result.state["made"] == told
+
+
+def test_arrays_have_the_names_and_the_width_that_are_asked_for(smoke):
+    text = """
+        with np.load('vectors.12d.npz') as data:
+            vectors = data['embeddings']
+        words, n_texts = [], 0
+        for line in open('words.txt'):
+            line = line.strip()
+            if len(line) == 0:
+                n_texts += 1
+            else:
+                words.append(line.split(' ')[0])
+        assert vectors.shape[1] == 12 and n_texts > 10 and len(words) > 100
+    """
+    loop = f"while True:\n    session.run(step, {_FED})\n"
+    result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
+    assert _is_seen(result), result.last_words
+
+
+def test_settings_that_are_missing_are_those_of_another_experiment(smoke, tmp_path):
+    (tmp_path / "smoke" / "pristine" / "experiments" / "base").mkdir(parents=True)
+    (tmp_path / "smoke" / "pristine" / "experiments" / "base" / "params.json").write_text('{"rate": 0.5}')
+    text = """
+        import json
+        place = 'experiments/test/params.json'
+        assert os.path.isfile(place), 'No json file found at ' + place
+        assert json.load(open(place)) == {'rate': 0.5}
+    """
+    loop = f"while True:\n    session.run(step, {_FED})\n"
+    result = smoke(_HEAD + textwrap.dedent(text) + _PLACEHOLDER + _MODEL + loop)
+    assert _is_seen(result), result.last_words
+    told = {"path": "experiments/test/params.json", "content": "a copy of experiments/base/params.json"}
+    assert told in result.state["made"]
+
+
+def test_a_script_that_finds_its_data_from_its_own_folder_runs_there(smoke, tmp_path):
+    pristine = tmp_path / "smoke" / "pristine"
+    (pristine / "code").mkdir(parents=True)
+    (pristine / "data").mkdir()
+    (pristine / "data" / "real.txt").write_text("7 8 9\n" * 4)
+    loop = f"while True:\n    session.run(step, {_FED})\n"
+    text = "rows = np.loadtxt('../data/real.txt')\nassert rows.max() == 9\n"
+    (pristine / "code" / "train.py").write_text(_HEAD + text + _PLACEHOLDER + _MODEL + loop)
+    result = smoke("", script="code/train.py")
+    assert _is_seen(result), result.last_words
+    assert result.state["made"] == []

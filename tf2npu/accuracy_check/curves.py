@@ -92,7 +92,8 @@ def _lines(run: Run, steps: int, least: float, most: float) -> Iterator[Points]:
 
 
 def _x(step: int, steps: int) -> float:
-    return WIDTH * (step + 0.5) / steps
+    """From edge to edge, where the first and the last step are named below; a single step is in the middle."""
+    return WIDTH * (step / (steps - 1) if steps > 1 else 0.5)
 
 
 def _y(value: float, least: float, most: float) -> float:

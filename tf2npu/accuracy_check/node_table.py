@@ -7,11 +7,14 @@ from typing import Any
 
 from npu_formats.documents.check_record import Errors, FirstDifference, Node, Record
 from npu_formats.escape import visible
+from tf2npu.accuracy_check import verdicts
 from tf2npu.accuracy_check.sentences import place
 
 STATIC_ROWS = 200
 """Rows of the table without a script: what a reader scrolls through."""
 TEXT_COLUMNS = ("Node", "Operator", "Line")
+_MOST_RUNS = 4
+"""Runs whose errors stand in the table at first: their columns fit a laptop."""
 _NO_ERRORS = Errors()
 
 
@@ -19,6 +22,14 @@ def labels(record: Record) -> list[str]:
     """The runs that have errors at nodes, in the order of the runs."""
     present = {label for node in record.nodes for label in node.runs}
     return [run.label for run in record.runs if run.label in present]
+
+
+def shown_at_first(record: Record) -> list[str]:
+    """The runs whose errors the table has before its reader chooses: those that do not agree, then the first of the rest."""
+    present = labels(record)
+    wrong = {run.label for run in record.runs if verdicts.verdict_of(run) != verdicts.AGREES}
+    chosen = sorted(present, key=lambda label: label not in wrong)[:_MOST_RUNS]
+    return [label for label in present if label in chosen]
 
 
 def columns(record: Record) -> dict[str, Any]:

@@ -64,6 +64,7 @@ def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = No
     wrong = [run for run in record.runs if verdicts.verdict_of(run) != verdicts.AGREES]
     links = {label: name for label, name in (comparisons or {}).items() if _PAGE_NAME.fullmatch(name)}
     heads = _heads(record, t)
+    of_runs, shown = node_table.labels(record), node_table.shown_at_first(record)
     data = {**node_table.columns(record), "heads": heads, "words": {text: t(text) for text in SCRIPT_TEXTS}}
     return _environment(t).get_template("check.html").render(
         record=record, has_steps=sentences.has_steps(record), kernels=sentences.kernels(record), title=title(record, t),
@@ -72,6 +73,7 @@ def page(record: Record, t: Texts, *, comparisons: Mapping[str, str] | None = No
         has_more_steps=max(len(run.loss) for run in record.runs) > _MOST_STEPS, stopped=sentences.stopped(record, t),
         has_cause=verdicts.names_causes(record), heads=heads, static=node_table.static_rows(record), data=as_data(data),
         n_text=len(node_table.TEXT_COLUMNS) + 1, home=home,
+        of_runs=[(label, label in shown) for label in of_runs],
     )  # fmt: skip
 
 

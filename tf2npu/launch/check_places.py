@@ -20,6 +20,8 @@ def localize(found: dict[str, Any], converted: TemporaryConversion | None) -> No
         if key[0]:
             known.setdefault(key, users_place(*key, converted))
             place["file"], place["line"] = known[key]
+        if converted is not None and "text" in place:
+            place["text"] = place["text"].replace(str(converted.copy), str(converted.root))
 
 
 def users_place(file: str, line: int, converted: TemporaryConversion | None) -> tuple[str, int]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
+from npu_formats import converted_copy
 from npu_formats.documents import smoke_request
 from npu_formats.environment import TF2NPU_ALL_SESSIONS, TF2NPU_FRONTEND, TF2NPU_OPTIONS, TF2NPU_RECORD, TF2NPU_STRICT
 from npu_formats.escape import visible, visible_lines
@@ -80,6 +81,7 @@ def run_script(
     except ValueError as error:
         print(f"tf2npu run: {visible_lines(str(error))}", file=sys.stderr)
         return USAGE
+    converted_copy.tell_users_places()  # before others watch for the error, who call what was there
     shim = watching_shim() or shim_of_run(module, script)
     problem = shim.prepare() if shim is not None else None
     if problem:

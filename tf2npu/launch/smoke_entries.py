@@ -106,7 +106,8 @@ def _run_entry(
         script = started_for(project.pristine, entry)
     except (SourceError, OSError) as error:
         return SmokeResult(entry, code=1, needs=["a notebook that can be read"], last_words=f"{entry}: {error}")
-    result = smoke_run(project, script, words, options, steps, seconds)
+    folder = os.path.dirname(entry) if is_notebook(entry) else ""  # notebooks run in their own folder
+    result = smoke_run(project, script, words, options, steps, seconds, folder or ".")
     if script != entry and result.made is not None:
         result.script = entry
         notebook, cells = (os.path.relpath(path, project.told_from or ".") for path in (entry, script))

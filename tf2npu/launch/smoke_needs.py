@@ -141,6 +141,14 @@ def _shown(path: str) -> str:
     return path.removeprefix(PROJECT).replace(f"{ATTEMPT}home/", "~/")
 
 
+def finds_from_its_folder(result: SmokeResult, project: Path) -> bool:
+    """Whether a file that a script missed, or that was made up for it, is there for one that is started in its own folder."""
+    folder = os.path.dirname(result.script)
+    paths = [*(path for path, _ in result.state.get("missing", ())), *(one["path"] for one in result.state.get("made", ()))]
+    named = [path.removeprefix(PROJECT) for path in paths if not path.removeprefix(PROJECT).startswith(("/", ATTEMPT))]
+    return bool(folder) and any("." in path and (project / folder / path).exists() for path in named)
+
+
 def may_be_elsewhere(result: SmokeResult) -> bool:
     """Whether a script failed over a file or a module that it may find from its own folder."""
     words = result.last_words

@@ -24,7 +24,8 @@ from npu_formats.documents.smoke_request import SmokeRequest
 from npu_formats.environment import TF2NPU_SMOKE
 from npu_formats.files.bounded_read import MOST_REPORT_BYTES, MOST_SOURCE_BYTES, read_at_most
 from npu_formats.files.directory import Directory
-from tf2npu.launch.smoke_needs import SmokeResult, add_missing, may_be_elsewhere, needs_of, needs_root
+from tf2npu.launch.smoke_lessons import Form, learn
+from tf2npu.launch.smoke_needs import SmokeResult, add_missing, finds_from_its_folder, may_be_elsewhere, needs_of, needs_root
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 from tf2npu.report.errors import NotAReport
@@ -33,13 +34,15 @@ from tf2npu.report.runs.record import RunRecord
 
 SECONDS = 120
 """Default time of a script, with all attempts: some steps of a usual network take less than a minute."""
-MOST_ATTEMPTS = 10
+MOST_ATTEMPTS = 16
 """Attempts of a script: each adds what the one before missed."""
 _PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "HTTP_PROXY", "HTTPS_PROXY")
 _NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody is, so that what would download ends at once and not when its patience does."""
 _GRACE = 10.0
 """Seconds for which a script may go on behind its time, to leave in order."""
+_LOOK = 1.0
+"""Seconds between two looks at what a script has made."""
 _LAST_BYTES = 6_000
 """Bytes of the end of a script's output that are looked at, and shown where it fails."""
 _END = int(getattr(signal, "SIGRTMIN", signal.SIGTERM))
@@ -109,17 +112,22 @@ def smoke_run(
     cwd: folder below the project in which it is run.
     """
     begin, asked, added, result = time.monotonic(), dict[str, str](), list[str](), SmokeResult(script)
-    is_installed = False
+    is_installed, lessons = False, dict[str, Form]()
     for number in range(MOST_ATTEMPTS):
         attempt = _Attempt(project, project.folder / f"attempt{number}", script, cwd, is_installed)
         left = seconds - (time.monotonic() - begin)
-        result = attempt.run([*words, *added], options, steps, tuple(asked.items()), left)
+        result = attempt.run([*words, *added], options, steps, tuple(asked.items()), lessons, left)
         result.arguments, result.source = added, _text(project.pristine / script)
         shutil.rmtree(attempt.folder, ignore_errors=True)
         if result.is_cut or (result.code == 0 and result.state.get("steps")) or left <= 0:
             break
         if result.code == 0 and not result.state.get("missing"):
             break
+        if cwd == "." and result.code and finds_from_its_folder(result, project.pristine):
+            cwd, asked, added = os.path.dirname(script), {}, []
+            continue
+        if result.code and learn(result.last_words, result.state.get("texts", ()), lessons, project.pristine):
+            continue
         if not is_installed and needs_root(result, project.pristine):
             is_installed = True
         elif not add_missing(result, asked, added):
@@ -150,20 +158,22 @@ class _Attempt:
     is_installed: bool
 
     def run(
-        self, words: Sequence[str], options: Sequence[str], steps: int, asked: tuple[tuple[str, str], ...], seconds: float
+        self, words: Sequence[str], options: Sequence[str], steps: int, asked: tuple[tuple[str, str], ...],
+        lessons: Mapping[str, Form], seconds: float,
     ) -> SmokeResult:  # fmt: skip
         root, elsewhere = self.folder / "project", self.folder / "elsewhere"
         shutil.copytree(self.project.pristine, root, symlinks=True)
         for name in ("elsewhere", "home", "tmp"):
             (self.folder / name).mkdir()
-        request = SmokeRequest(steps, str(self.folder / "smoke.json"), str(root), str(elsewhere), self.project.told_from, asked)
+        out, told_from = str(self.folder / "smoke.json"), self.project.told_from
+        request = SmokeRequest(steps, out, str(root), str(elsewhere), told_from, asked, lessons)
         script = os.path.relpath(root / self.script, root / self.cwd)
         own = ["run", *options, "--report", str(self.folder / "run.json"), "--", script, *words]
         command = [sys.executable, "-c", AS_COMMAND, str(os.getpid()), *own]
         log = self.folder / "output.txt"
         with log.open("wb") as stream:
             process = self.project.start(command, self._environment(request), root / self.cwd, stream)
-            code, is_cut = _wait(process, max(1.0, seconds))
+            code, is_cut = _wait(process, max(1.0, seconds), lambda: _has_made_all(_json(self.folder / "smoke.json")))
         state = _json(self.folder / "smoke.json")
         return SmokeResult(
             self.script, _record(self.folder / "run.json"), state, code, is_cut=is_cut, last_words=_end_of(log, self.folder)
@@ -181,20 +191,45 @@ class _Attempt:
         return {**os.environ, **own}
 
 
-def _wait(process: Process, seconds: float) -> tuple[int, bool]:
-    """The exit code, as a shell has it, and whether the time was over before."""
+def _wait(process: Process, seconds: float, has_made_all: Callable[[], bool]) -> tuple[int, bool]:
+    """The exit code, as a shell has it, and whether the time was over before all steps were made.
+
+    A script that has made them and does not end, as it waits for a thread of its own, is told a second time.
+    """
+    until = time.monotonic() + seconds
     try:
-        return exit_code_of(process.wait(seconds)), False
-    except subprocess.TimeoutExpired:
-        process.end()
+        code = _exit_code(process, seconds, has_made_all)
+        if code is None and has_made_all():
+            until = min(until, time.monotonic() + _GRACE)
+            code = _exit_code(process, until - time.monotonic(), lambda: False)
     except BaseException:
         process.kill()
         raise
+    if code is not None:
+        return code, False
+    process.end()
     try:
-        return exit_code_of(process.wait(_GRACE)), True
+        return exit_code_of(process.wait(_GRACE)), not has_made_all()
     except subprocess.TimeoutExpired:
         process.kill()
         return exit_code_of(process.wait()), True
+
+
+def _exit_code(process: Process, seconds: float, is_over: Callable[[], bool]) -> int | None:
+    """The exit code of a process; None where it has none in its time, or when something else says that it is over."""
+    until = time.monotonic() + seconds
+    while not is_over():
+        left = until - time.monotonic()
+        try:
+            return exit_code_of(process.wait(max(0.0, min(left, _LOOK))))
+        except subprocess.TimeoutExpired:
+            if left <= _LOOK:
+                return None
+    return None
+
+
+def _has_made_all(state: Mapping[str, Any]) -> bool:
+    return state.get("steps", 0) >= state.get("wanted", 1)
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -225,7 +260,7 @@ def _complete(result: SmokeResult, script: str) -> None:
         result.needs = needs_of(result)
     state = result.state
     known = {"wanted": 0, "steps": 0}
-    told = {key: value for key, value in {**known, **state}.items() if key != "missing"}
+    told = {key: value for key, value in {**known, **state}.items() if key not in ("missing", "texts")}
     told["made"] = [*told.get("made", ()), *_made_arguments(result.arguments)]
     told.update(needs=result.needs, is_cut=result.is_cut, seconds=round(result.seconds), date=datetime.date.today().isoformat())
     result.state = {**told, "missing": state.get("missing", [])}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from npu_runtime.analysis.training_updates import is_training_update
-
-_ADDS = frozenset(("AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"))
+from npu_runtime.analysis.training_updates import is_addition_that_trains, is_training_update
 
 
 def executed(graph: Any, fetches: Sequence[str], targets: Sequence[str], feeds: Sequence[str]) -> list[Any]:
@@ -26,10 +24,26 @@ def executed(graph: Any, fetches: Sequence[str], targets: Sequence[str], feeds: 
 
 
 def trains(graph: Any, operations: Sequence[Any]) -> bool:
-    """Whether operations of a tf.Graph update variables as an optimizer does, or add to a trainable one."""
+    """Whether operations of a tf.Graph update variables as an optimizer does, or add what comes of data to a trainable one."""
     trainable = {variable.op.name for variable in graph.get_collection("trainable_variables")}
     return any(_updates(operation, trainable) for operation in operations)
 
 
 def _updates(operation: Any, trainable: set[str]) -> bool:
-    return is_training_update(operation.type) or (operation.type in _ADDS and operation.inputs[0].op.name in trainable)
+    """Whether an operation trains.  trainable: names of the operations of trainable variables."""
+    if is_training_update(operation.type):
+        return True
+    is_change = bool(operation.inputs) and operation.inputs[0].op.name in trainable
+    return is_change and is_addition_that_trains(operation.type, _sources(operation))
+
+
+def _sources(operation: Any) -> Iterator[tuple[str, str]]:
+    """Names and types of all operations that give what one adds to a variable."""
+    seen: set[str] = set()
+    waiting = [tensor.op for tensor in operation.inputs[1:]]
+    while waiting:
+        one = waiting.pop()
+        if one.name not in seen:
+            seen.add(one.name)
+            yield one.name, one.type
+            waiting += [tensor.op for tensor in one.inputs]

@@ -13,7 +13,7 @@ from tf2npu.report import manifest
 from tf2npu.report.manifest import Written
 from tf2npu.report.writer import MARKER, PATIENCE_SECONDS
 
-_NAMES = ("prediction.html", "comparison.html")
+_NAMES = ("prediction.html", "profile.html", "comparison.html")
 """The names that anybody could have given to a file; those of further pages hold a chip."""
 _HOME = "index.html"
 _MARKER_TEXT = "This folder is a report of tf2npu: conversions leave it out.\n"

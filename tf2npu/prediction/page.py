@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tf2npu.report.html.code_table import seen, told
 from tf2npu.report.html.standalone import as_data, standalone_environment
 
 _FILES = Path(__file__).parent / "htmlfiles"
-FIRST_PAGE, COMPARISON_PAGE = "prediction.html", "comparison.html"
+FIRST_PAGE, PROFILE_PAGE, COMPARISON_PAGE = "prediction.html", "profile.html", "comparison.html"
 MOST_TASKS = 20_000
 """Tasks that a page holds for its script: a page of 4 MB, which a browser opens in a second. A step of BERT-large has 9,000."""
 MOST_ROWS = 100
@@ -34,6 +35,8 @@ MARKS = {"cube": "cube", "vector": "vector", "AI CPU": "ai_cpu", "HCCL": "hccl",
 """The class of the style sheet for what each engine does."""
 MOST_TYPES = 60
 """Types of operators that are drawn as bars; no training graph of ours has more than 70."""
+_MAY_BE_EMPTY = range(5, 12)
+"""Columns of the table of operators that are not shown where no row has a value: a profile knows no work, sources neither."""
 SCRIPT_TEXTS = (
     "{} of {} shown", "{} to {} of {}", "{} tasks, {} in all", "no task is chosen", "Show more", "stream {}",
     "task {} of {}", "{} further streams are not drawn: {} lanes fit",
@@ -42,7 +45,10 @@ SCRIPT_TEXTS = (
 
 
 def pages(document: Document, t: Texts, *, home: str = "") -> Iterator[tuple[str, str]]:
-    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE.  home: of the report beside it, "" for none."""
+    """(name, HTML text) of a page for each chip; the first is FIRST_PAGE, of a profile PROFILE_PAGE.
+
+    home: of the report beside it, "" for none.
+    """
     names = page_names(document)
     for name, step in zip(names, document.steps, strict=True):
         others = [(other, names[n], other is step) for n, other in enumerate(document.steps)]
@@ -58,9 +64,10 @@ def comparison_page(found: Comparison, t: Texts, *, home: str = "") -> tuple[str
 
 
 def page_names(document: Document) -> list[str]:
-    """A file name for each chip, harmless whatever the chip is called."""
+    """A file name for each chip, harmless whatever the chip is called; a profile has names of its own beside a prediction."""
+    first = PROFILE_PAGE if document.origin == "profile" else FIRST_PAGE
     safe = [re.sub(r"[^A-Za-z0-9]+", "", step.soc or "")[:40] for step in document.steps]
-    return [FIRST_PAGE, *(f"prediction-{n}-{name or 'chip'}.html" for n, name in enumerate(safe[1:], 2))]
+    return [first, *(f"{Path(first).stem}-{n}-{name or 'chip'}.html" for n, name in enumerate(safe[1:], 2))]
 
 
 @lru_cache(maxsize=4)
@@ -96,6 +103,7 @@ def _of_step(step: ChipStep, document: Document, others: list[tuple[ChipStep, st
         "scaling_head": scaling_head(step, t),
         "notes": [t.note(note) for note in step.notes],
         "rows": rows[:MOST_ROWS],
+        "empty_columns": [n for n in _MAY_BE_EMPTY if not any(row[n] for row in rows)],
         "n_tasks_left_out": len(step.tasks) - len(held),
         "data": as_data(_script_data(step, rows, t)),
     }
@@ -117,18 +125,19 @@ def _task_cells(task: Task) -> list[Any]:
     ]
     return [
         visible(task.name), round(task.duration_us, 2), round(task.start_us, 2), visible(task.op_type), visible(task.engine),
-        visible(task.bound), visible(task.source), " -> ".join(filter(None, shapes)), _kinds(task),
+        visible(task.bound), visible(task.source), " → ".join(filter(None, shapes)), _kinds(task),
         task.n_blocks, _millions(task.flops), _millions(task.hbm_bytes), task.stream,
     ]  # fmt: skip
 
 
 def _kinds(task: Task) -> str:
-    """Element types and formats of the inputs, then of the outputs."""
+    """Element types and formats of the inputs, then of the outputs; of equal ones in a row their number and one of them."""
     words = [
         *zip(task.dtypes.inputs, task.formats.inputs, strict=False),
         *zip(task.dtypes.outputs, task.formats.outputs, strict=False),
     ]
-    return visible(" ".join(f"{dtype}:{form}" for dtype, form in words))
+    counted = [(len(list(equal)), f"{dtype}:{form}") for (dtype, form), equal in groupby(words)]
+    return visible(", ".join(kind if n == 1 else f"{n} x {kind}" for n, kind in counted))
 
 
 def _mark(engine: str) -> str:

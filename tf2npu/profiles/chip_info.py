@@ -18,10 +18,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}\Z")
 def chip_of(tree: ProfileTree, device: str) -> tuple[str | None, Chip]:
     """The chip's name, None where no file has it, and its facts.
 
+    A device whose number is another in tables than in the file's name has the file that is alone.
     Another release has another form, and the rest of the profile reads without it: what is not as expected is passed over.
     """
-    name, chip = None, Chip()
-    for path in (path for path in tree.files["info"] if not device or path.endswith(f".{device}")):
+    name, chip, files = None, Chip(), tree.files["info"]
+    mine = [path for path in files if path.endswith(f".{device}")]
+    for path in mine or (files if not device or len(files) == 1 else ()):
         try:
             info = json.loads(tree.read(path)[:_MOST_BYTES])
         except (ValueError, RecursionError):

@@ -34,8 +34,9 @@ _KINDS = {
     "info": re.compile(r"info\.json\.\d+\Z"),
     "database": re.compile(r"msprof_\w+\.db\Z"),
 }
-_TABLES = "mindstudio_profiler_output"
-"""Folder of the tables in a profile of the current releases."""
+_TABLES = frozenset(("mindstudio_profiler_output", "summary", "timeline"))
+"""Folders of tables: in a profile of the current releases, and in one of a device's folders of earlier ones."""
+_DEVICE = re.compile(r"device_\d+\Z")
 _PROFILE = re.compile(r"(PROF_|JOB)\w+\Z")
 MOST_PROFILES = 64
 """Profiles that are shown together, a page each: eight hosts of eight devices."""
@@ -68,19 +69,22 @@ def profiles_in(path: Path) -> list[Path]:
     """
     if _PROFILE.match(path.name):
         return [path]
-    if path.name == _TABLES and _PROFILE.match(path.absolute().parent.name):
-        return [path.absolute().parent]  # beside its tables stands what says which chip it is of
-    try:
-        with Directory.followed(path) as folder:
-            entries = folder.entries()
-    except OSError:
-        return [path]  # reading it says what is wrong
-    found = [
-        name for name, info in entries if _PROFILE.match(name) and not isinstance(info, OSError) and stat.S_ISDIR(info.st_mode)
-    ]
+    parent = path.absolute().parent
+    if path.absolute().name in _TABLES and (_DEVICE.match(parent.name) or any(map(_DEVICE.match, _folders(parent)))):
+        return [parent]  # beside its tables stands what says which chip it is of
+    found = list(filter(_PROFILE.match, _folders(path)))
     if len(found) > MOST_PROFILES:
         raise NoProfile(f"{path}: holds {len(found)} profiles, more than the {MOST_PROFILES} that are shown together: name some")
     return [path / name for name in found] or [path]
+
+
+def _folders(path: Path) -> list[str]:
+    """Names of the folders in one, none where it cannot be read: reading the profile says what is wrong."""
+    try:
+        with Directory.followed(path) as folder:
+            return [name for name, info in folder.entries() if not isinstance(info, OSError) and stat.S_ISDIR(info.st_mode)]
+    except OSError:
+        return []
 
 
 def opened(path: Path) -> ProfileTree:

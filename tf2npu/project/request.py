@@ -135,7 +135,11 @@ def _foreign(request: Request, folder: Path) -> UsageProblem:
 def _check_out_and_source_apart(source: Path, out: Path) -> None:
     resolved = real_path(out)
     if any(_is_same(folder, source) for folder in (resolved, *resolved.parents)):
-        raise UsageProblem(f"{out}: OUT is inside SRC; give a folder outside of {source.name}/")
+        beside = os.path.relpath(source.parent / f"{source.name}_npu")
+        raise UsageProblem(
+            f"{out}: OUT is inside SRC; give a folder outside of {source.name}/, such as {beside}, or convert its files where "
+            "they are, with --in-place"
+        )
     if any(_is_same(folder, resolved) for folder in source.parents):
         raise UsageProblem(f"{out}: SRC is inside OUT; give another OUT")
 

@@ -23,6 +23,9 @@ _NEVER_COPIED = (".git", "__pycache__")
 _AUTOSAVES = {".ipynb_checkpoints": "autosaves of Jupyter", ".virtual_documents": "copies that Jupyter makes for its editor"}
 """Folders in which an editor keeps earlier or other versions of what the user's folder has: nobody runs or mends these."""
 _SOURCE_SUFFIXES = frozenset({".py", ".pyw", ".ipynb"})
+_PROFILE = re.compile(r"(PROF_|JOB)\w+\Z")
+_OF_PROFILE = re.compile(r"device_\d+|host|mindstudio_profiler_output|mindstudio_profiler_log")
+"""Folders in one that a profiler writes."""
 Found = list[tuple[str, os.stat_result | OSError]]  # what a folder holds: name and status, or why it has none
 _SHEBANG = re.compile(rb"#![^\n]*\bpython[0-9.]*\b")
 
@@ -191,6 +194,8 @@ def _never_copied(path: str, found: Found) -> str:
         return "virtual environment"
     if PurePosixPath(path).name in _AUTOSAVES:
         return _AUTOSAVES[PurePosixPath(path).name]
+    if _PROFILE.match(PurePosixPath(path).name) and any(map(_OF_PROFILE.fullmatch, names)):
+        return "profile of a run"
     if PurePosixPath(path).name == REPORT_FOLDER or REPORT_MARKER in names:
         return "earlier report"
     return ""

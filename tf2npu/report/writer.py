@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60.0
 """Seconds to wait for another process that writes a report there. One of thousands of pages takes less, and who waits would
 lose a conversion."""
 
-_BESIDE = re.compile(r"(prediction(-\d+-\w+)?|comparison|check)\.html")
+_BESIDE = re.compile(r"((prediction|profile)(-\d+-\w+)?|comparison|check)\.html")
 """Pages that `predict`, `profile` and `check` put into the folder of a report. They stay when a run is put into it."""
 _PACKAGE = Path(__file__).parent.parent
 

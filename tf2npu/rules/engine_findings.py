@@ -72,6 +72,29 @@ def import_of_nothing(site: Any) -> None:
 
 
 @rule(
+    id="NPU995",
+    title="Name that nothing defines",
+    on="engine",
+    once=True,
+    why="A program that comes to a name without a meaning ends there with a NameError, on the NPU as anywhere else.",
+    done_when="`tf2npu run` passes this line without a NameError.",
+    source="Python language reference, naming and binding",
+    examples=(
+        Example.same("y = np.ones(3) + tf.ones(3)", level="manual", write="import numpy as np\ny = np.ones(3) + tf.ones(3)"),
+        Example.same("num_hidden = 8\ncell = tf.nn.rnn_cell.LSTMCell(num_units)", level="manual"),
+        Example.same("try:\n    y = tf.ones(n)\nexcept ValueError:\n    raise MyError(y)\nn = 1", level="info"),
+        Example.same(
+            "try:\n    text = basestring\nexcept NameError:\n    text = str\ny = tf.constant(text('a'))", note="has another way"
+        ),
+        Example.same("def f():\n    global step\n    step = tf.ones(1)\nf()\nprint(step)", note="bound by a function"),
+        Example.same("from os.path import *\ny = tf.io.read_file(join('a', 'b'))", note="a star of another package may give it"),
+    ),
+)
+def name_of_nothing(site: Any) -> None:
+    """Reports names that no statement, no import and no built-in of Python defines."""
+
+
+@rule(
     id="NPU901",
     title="Fix not made",
     on="engine",

@@ -77,6 +77,11 @@ class Script:
         """Uses of a name by itself or at the start of a chain of attributes, with the scopes they are in."""
         return self._references_by_name.get(name, [])
 
+    @property
+    def referenced_names(self) -> frozenset[str]:
+        """Every name that stands by itself, or at the start of a chain of attributes, where its value is asked for."""
+        return frozenset(self._references_by_name)
+
     @cached_property
     def _references_by_name(self) -> dict[str, list[tuple[cst.BaseExpression, Scope]]]:
         found: dict[str, list[tuple[cst.BaseExpression, Scope]]] = {}

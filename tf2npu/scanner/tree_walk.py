@@ -111,6 +111,7 @@ class _Walker:
             cst.ExceptHandler: self.except_handler, cst.ExceptStarHandler: self.except_handler,
             cst.Global: self.outer, cst.Nonlocal: self.outer, cst.Return: self.return_, cst.If: self.if_,
             cst.Del: self.delete, cst.MatchAs: self.match_capture, cst.MatchStar: self.match_capture,
+            cst.MatchMapping: self.match_mapping,
             cst.SimpleString: self.string, cst.ConcatenatedString: self.string, cst.FormattedString: self.string,
             cst.TemplatedString: self.string,
         }  # fmt: skip
@@ -351,6 +352,11 @@ class _Walker:
         if node.name is not None:
             self.target(node.name, scope, None)
         self.children(node, scope, skip=("name",))
+
+    def match_mapping(self, node: cst.MatchMapping, scope: Scope) -> None:
+        if node.rest is not None:
+            self.target(node.rest, scope, None)
+        self.children(node, scope, skip=("rest",))
 
 
 def is_self(name: str, method: Scope) -> bool:

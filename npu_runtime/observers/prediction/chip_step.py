@@ -10,7 +10,7 @@ from npu_formats.device.chip import Chip
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.lowering.lower import LoweredTask
 from npu_runtime.observers.ran_step import RanStep
-from npu_runtime.simulation.compiled_model import CompiledModel, Launch, compile_model, tasks_of
+from npu_runtime.simulation.compiled_model import CompiledModel, Launch, compile_model
 from npu_runtime.simulation.cost_of_task import Ranks
 from npu_runtime.simulation.device import Issue, SimulatedDevice
 from npu_runtime.simulation.device_compiler import Lowered, Target, lower_for
@@ -75,12 +75,10 @@ class StepCompiler:
         sunk = max(1, self.iterations_per_loop if iterations_per_loop is None else iterations_per_loop)
         key = target.chip.name, lowered.mode, sunk
         if key not in self._made:
-            made = compile_model(
+            model = compile_model(
                 self.step.name, lowered.tasks, target.chip, self.ranks, self._source_of, lowered.input_bytes,
                 self.step.choose,
             )  # fmt: skip
-            launches = _timed(made.launches, {id(task): task.cost.us + _issue_us(task) for task in tasks_of(made.launches)})
-            model = replace(made, launches=launches)
             iteration, us = self._on_clock(model, target.chip, sunk)
             self._made[key] = ChipStep(target.chip, lowered.mode, lowered.batch, model, iteration, us, sunk)
         return self._made[key]
@@ -104,11 +102,6 @@ class StepCompiler:
     def pairs(self, made: ChipStep) -> Iterator[tuple[DeviceTask, LoweredTask]]:
         """Each task of a step with what it was lowered from, the bodies of loops included."""
         return _pairs(made.model.launches, self.lowered(Target(made.chip, made.mode)).tasks)
-
-
-def _issue_us(task: DeviceTask) -> float:
-    """The host issues a task whose shapes only a run tells when it knows them; all others it issues as one graph."""
-    return load_fitted().issue_us if task.is_dynamic else 0.0
 
 
 def _timed(launches: Sequence[Launch], times: Mapping[int, float]) -> tuple[Launch, ...]:

@@ -18,10 +18,18 @@
   const isNumber = (column) => column === 0 || column > nTexts;
   const size = (held) => (held === "NaN" || held === "Infinity" ? Infinity : held === "-Infinity" ? -Infinity : held === null ? NaN : held);
 
+  const all = data.heads.map((_, column) => column);
+  const ofRuns = byId("of-runs");
+  const chosenColumns = () => {
+    const checked = new Set([...ofRuns.querySelectorAll("input:checked")].map((box) => Number(box.value)));
+    return all.filter((column) => column <= nTexts || checked.has((column - 1 - nTexts) >> 1));
+  };
+  let shown = chosenColumns();
+
   const table = virtualTable({
     n, t,
-    columns: () => data.heads.map((_, column) => column),
-    spoken: () => data.heads.map((_, column) => column).slice(1),
+    columns: () => shown,
+    spoken: () => shown.slice(1),
     head: (column) => data.heads[column],
     text: (column, row) => {
       const held = value(column, row);
@@ -47,6 +55,11 @@
     said: (count) => (count ? t("{} of {} nodes", count, n) : t("no node fits")),
   });
 
+  ofRuns.addEventListener("change", () => {
+    shown = chosenColumns();
+    table.drawHead();
+    table.draw();
+  });
   const fields = ["search", "least"].map(byId);
   for (const field of fields) field.addEventListener("input", table.filter);
   for (const button of buttons) {

@@ -88,7 +88,10 @@ ADAPTER = Adapter(
     }),
     same=frozenset({"tf", "os"}),
     rule="NPU100",
-    message="An import was added: npu_bridge is the vendor's package for TensorFlow 1 on NPUs. Nothing is left to do.",
+    message=(
+        "An import was added above: npu_bridge is the vendor's package for TensorFlow 1 on NPUs. The other imports stay. "
+        "Nothing is left to do."
+    ),
     reasons={"npu_convert_dropout": "dropout layers use the dropout of the NPU"},
     side_effect=_side_effect,
     is_wanted=_is_wanted,

@@ -28,7 +28,10 @@ ADAPTER = Adapter(
     alias=ALIAS,
     comes_behind=True,
     rule="NPU800",
-    message="An import was added: npu_device is the vendor's package for TensorFlow 2 on NPUs. Nothing is left to do.",
+    message=(
+        "An import was added above: npu_device is the vendor's package for TensorFlow 2 on NPUs. The other imports stay. "
+        "Nothing is left to do."
+    ),
 )
 
 FRAMEWORK = Framework(

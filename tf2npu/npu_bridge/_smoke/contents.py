@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from npu_bridge._smoke.examples import Feature, record
-from npu_bridge._smoke.images import encoded_image, image
+from npu_bridge._smoke.images import encoded_image
 from npu_bridge._smoke.line_forms import LineForm
 from tensorflow.python.lib.io import tf_record
 
@@ -18,11 +18,13 @@ N_RECORDS = 512
 """Examples of a made-up file: some batches of a usual size, and little enough to be made at once."""
 N_IMAGES_OF_RECORDS = 160
 """The same where each holds an image, which takes a while to encode."""
-N_IDX = 10_000
-"""Examples of a file of MNIST's form: the tutorials keep 5,000 of them for validation."""
-N_LINES = 2_000
+N_IDX = {"train": 60_000, "": 10_000}
+"""Examples of a file of MNIST's form, by a part of its name: scripts give arrays these sizes."""
+N_LINES = 3_000
 """Lines of a made-up text."""
 _IMAGE_SIDE = 256
+_WIDTH, _LEAST_WIDTH, _MOST_WIDTH = 50, 10, 4_096
+"""Width of an array of which nothing tells it, and the numbers in a name that do."""
 _TEXT = (
     "the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which "
     "one you were all her she there would their we him been has when who will no more if out so up said what its about "
@@ -39,6 +41,7 @@ class Contents:
 
     features: of records.  columns: numpy names of the types of a line's columns.  delimiter: between them.  n_bytes: of a record
     of a fixed length.  has_pairs: lines of "number:number" pairs.  has_numbers: words of lines are made numbers.
+    n_channels: of images.
     """
 
     features: dict[tuple[str, bool], Feature] = field(default_factory=dict)
@@ -47,6 +50,7 @@ class Contents:
     n_bytes: int = 0
     has_pairs: bool = False
     has_numbers: bool = False
+    n_channels: int = 3
 
     def meet(self, feature: Feature) -> None:
         """Add a feature; one that is known better stays so."""
@@ -87,7 +91,7 @@ def text(path: str, facts: Contents) -> str:
 
 def lines(path: str, form: LineForm) -> str:
     """Lines of a form: columns of numbers or words where the script parts or counts them, else sentences."""
-    if form.delimiter == " " and not (form.has_numbers or form.has_pairs or form.names):
+    if not form.has_columns:
         return text(path, Contents())
     _write(path, "\n".join(form.lines(N_LINES, _WORDS)) + "\n")
     return f"{N_LINES} lines of {form.n_columns} columns"
@@ -120,20 +124,23 @@ def picture(path: str, facts: Contents) -> str:
     """An image; a JPEG unless the name says otherwise."""
     form = "png" if path.lower().endswith("png") else "jpeg"
     with open(path, "wb") as stream:
-        stream.write(encoded_image(_IMAGE_SIDE, _IMAGE_SIDE, form, np.random.default_rng(len(path))))
-    return f"an image of {_IMAGE_SIDE} x {_IMAGE_SIDE}"
+        draw = np.random.default_rng(len(path))
+        stream.write(encoded_image(_IMAGE_SIDE, _IMAGE_SIDE, form, draw, facts.n_channels))
+    return f"{'a grey' if facts.n_channels == 1 else 'an'} image of {_IMAGE_SIDE} x {_IMAGE_SIDE}"
 
 
 def idx(path: str, facts: Contents) -> str:
     """A file of MNIST's form, images of 28 x 28 or labels of ten classes.  Source: the description of the MNIST files."""
-    draw = np.random.default_rng(0)
-    if "label" in os.path.basename(path):
-        data = np.array([2049, N_IDX], ">u4").tobytes() + draw.integers(0, 10, N_IDX).astype(np.uint8).tobytes()
+    draw, name = np.random.default_rng(0), os.path.basename(path)
+    count = next(count for part, count in N_IDX.items() if part in name)
+    if "label" in name:
+        data = np.array([2049, count], ">u4").tobytes() + draw.integers(0, 10, count).astype(np.uint8).tobytes()
     else:
-        data = np.array([2051, N_IDX, 28, 28], ">u4").tobytes() + draw.integers(0, 256, N_IDX * 784).astype(np.uint8).tobytes()
-    with gzip.open(path, "wb") if path.endswith(".gz") else open(path, "wb") as stream:
+        some = draw.integers(0, 256, 100 * 784).astype(np.uint8).tobytes()
+        data = np.array([2051, count, 28, 28], ">u4").tobytes() + some * (count // 100)
+    with gzip.open(path, "wb", compresslevel=1) if path.endswith(".gz") else open(path, "wb") as stream:
         stream.write(data)
-    return f"{N_IDX} examples"
+    return f"{count} examples"
 
 
 def sound(path: str, facts: Contents) -> str:
@@ -151,9 +158,38 @@ def sound(path: str, facts: Contents) -> str:
 
 
 def array(path: str, facts: Contents) -> str:
-    """An array of images: rows of one, as nothing tells the shape."""
-    np.save(path, image(28, 28, np.random.default_rng(0)))
-    return "an array of 28 x 28 x 3"
+    """Rows of numbers, as embeddings are."""
+    return arrays(path, (), width_of(path))
+
+
+def width_of(path: str) -> int:
+    """The width of an array: a number in the file's name, as in those of embeddings."""
+    numbers = [int(one) for one in re.findall(r"\d+", os.path.basename(path)) if _LEAST_WIDTH <= int(one) <= _MOST_WIDTH]
+    return numbers[-1] if numbers else _WIDTH
+
+
+def arrays(path: str, keys: Sequence[str], width: int) -> str:
+    """A file of the arrays that the script takes by these names, or of one without a name."""
+    made = np.random.default_rng(0).random((N_LINES, width), np.float32)
+    with open(path, "wb") as stream:
+        if keys:
+            np.savez(stream, **dict.fromkeys(keys, made))
+        else:
+            np.save(stream, made)
+    return f"{len(keys)} arrays of {N_LINES} x {width}" if keys else f"an array of {N_LINES} x {width}"
+
+
+def annotation(path: str, facts: Contents) -> str:
+    """The objects of an image.  Source: the development kit of the PASCAL VOC challenge, which describes the form."""
+    side, name = _IMAGE_SIDE, os.path.splitext(os.path.basename(path))[0]
+    objects = "".join(
+        f"<object><name>{kind}</name><pose>Left</pose><truncated>0</truncated><difficult>0</difficult>"
+        f"<bndbox><xmin>{low}</xmin><ymin>{low}</ymin><xmax>{high}</xmax><ymax>{high}</ymax></bndbox></object>"
+        for kind, low, high in (("person", 20, 120), ("dog", 100, side - 20))
+    )
+    size = f"<size><width>{side}</width><height>{side}</height><depth>3</depth></size>"
+    _write(path, f"<annotation><folder>made</folder><filename>{name}.jpg</filename>{size}{objects}</annotation>\n")
+    return "an annotation of 2 objects"
 
 
 def _write(path: str, content: str) -> None:
@@ -164,12 +200,13 @@ def _write(path: str, content: str) -> None:
 Make = Callable[[str, Contents], str]
 MAKERS: dict[str, Make] = {
     "records": records, "text": text, "words": words, "fixed": fixed, "image": picture, "idx": idx, "sound": sound,
-    "array": array,
+    "array": array, "annotation": annotation,
 }  # fmt: skip
 """make(path, facts) writes a file and says what is in it; by the form in which it is read."""
 _BY_SUFFIX = (
     (re.compile(r"(?i)\.(jpe?g|png|bmp|gif)$"), "image"),
     (re.compile(r"(?i)\.wav$"), "sound"),
+    (re.compile(r"(?i)\.xml$"), "annotation"),
     (re.compile(r"(?i)idx[13].ubyte(\.gz)?$"), "idx"),
     (re.compile(r"(?i)\.(json|ya?ml|pkl|pickle|npz|mat|h5|hdf5)$"), ""),
     (re.compile(r"(?i)\.npy$"), "array"),

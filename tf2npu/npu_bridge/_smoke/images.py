@@ -14,9 +14,9 @@ def image(rows: int, columns: int, draw: np.random.Generator) -> np.ndarray:
     return (np.stack(colours, -1) % 256).astype(np.uint8)
 
 
-def encoded_image(rows: int, columns: int, form: str, draw: np.random.Generator) -> bytes:
-    """The bytes of a file.  form: "jpeg" or "png"."""
-    array = image(rows, columns, draw)
+def encoded_image(rows: int, columns: int, form: str, draw: np.random.Generator, n_channels: int = 3) -> bytes:
+    """The bytes of a file.  form: "jpeg" or "png".  n_channels: 3, or 1 for shades of grey."""
+    array = image(rows, columns, draw)[..., :n_channels]
     with context.eager_mode():
         made = gen_image_ops.encode_png(array) if form == "png" else gen_image_ops.encode_jpeg(array)
         data: bytes = made.numpy()

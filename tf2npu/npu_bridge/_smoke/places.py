@@ -59,9 +59,9 @@ class Places:
         Path(moved).parent.mkdir(parents=True, exist_ok=True)
         return moved
 
-    def is_missing(self, path: str) -> bool:
-        """Whether a script asks for a file that is not there, and that is not the system's."""
-        if not looks_like_path(path) or ("://" not in path and self.is_left_alone(path)):
+    def is_missing(self, path: str, *, is_path: bool = False) -> bool:
+        """Whether a script asks for a file that is not there, and that is not the system's.  is_path: the text is surely one."""
+        if not (is_path or looks_like_path(path)) or ("://" not in path and self.is_left_alone(path)):
             return False
         return not os.path.lexists(self.read(path))
 

@@ -18,13 +18,13 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
-from npu_bridge._smoke.line_forms import form_of_lines, reader_of_lines
-from npu_bridge._smoke.made_files import MadeFiles
+from npu_bridge._smoke.folder_forms import IMAGES, FolderForm, form_of_folder
+from npu_bridge._smoke.line_forms import form_of_lines, keys_of_arrays, reader_of_lines
+from npu_bridge._smoke.made_files import PICKLE, MadeFiles
 from npu_bridge._smoke.places import looks_like_path
 from tensorflow.python.client import _pywrap_events_writer
 from tensorflow.python.framework import tensor_util
 from tensorflow.python.lib.io import _pywrap_file_io, _pywrap_record_io, tf_record
-from tensorflow.python.training import saver
 
 _WRITES = frozenset("wax+")
 _LIBRARY_FORMS = {"numpy": "array", "PIL": "image", "imageio": "image", "cv2": "image", "skimage": "image", "soundfile": "sound",
@@ -33,6 +33,7 @@ _LIBRARY_FORMS = {"numpy": "array", "PIL": "image", "imageio": "image", "cv2": "
 _READERS = frozenset((
     *_LIBRARY_FORMS, "npu_bridge", "os", "posixpath", "genericpath", "pathlib", "glob", "io", "codecs", "gzip", "csv", "zipfile",
     "shutil", "tensorflow", "scipy", "pandas", "h5py", "keras", "joblib", "fileinput", "tarfile", "pickle", "yaml", "contextlib",
+    "xml",
 ))  # fmt: skip
 """Libraries that ask for a file because the script does; others look for their own settings."""
 _files: list[MadeFiles] = []
@@ -87,18 +88,34 @@ def _note(path: Any, how: str) -> bool:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not frame.f_code.co_filename.startswith(_files[0].places.root + os.sep):
         name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
-        if name not in _READERS:
+        if name not in _READERS or (name == "glob" and how == "list"):  # the pattern is asked for by itself
             return False
         library = library or _LIBRARY_FORMS.get(name, "")
         frames.append(frame)
         frame = frame.f_back
-    if frame is None or (how != "glob" and not _files[0].places.is_missing(text)):
+    if frame is None or (how != "glob" and not _files[0].places.is_missing(text, is_path=how in ("list", "read"))):
         return False
-    source = "".join(linecache.getlines(frame.f_code.co_filename))
+    lines = linecache.getlines(frame.f_code.co_filename)
+    source = "".join(lines)
+    if how == "open" and "pickle." in "".join(lines[frame.f_lineno - 1 : frame.f_lineno + 1]):
+        library = PICKLE
     if how == "read" or (how == "exists" and reader_of_lines(frames) is not None):
         library = "read"
-    _files[0].ask(text, library or how, form_of_lines(text, frames, source))
+    if how in ("list", "glob"):
+        _files[0].ask(text, how, folder=form_of_folder(source, frame.f_lineno))
+    else:
+        form = form_of_lines(text, frames, source, frame.f_lineno)
+        keys = keys_of_arrays(source, frame.f_lineno) if library == "array" and text.endswith(".npz") else ()
+        _files[0].ask(text, library or how, form, frame.f_code.co_filename, keys=keys)
     return True
+
+
+def _folder_form() -> FolderForm:
+    """The form of the folder that the script lists, by itself or through Python's library."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not frame.f_code.co_filename.startswith(_files[0].places.root + os.sep):
+        frame = frame.f_back
+    return form_of_folder("".join(linecache.getlines(frame.f_code.co_filename)), frame.f_lineno) if frame is not None else IMAGES
 
 
 def _install_python() -> None:
@@ -155,8 +172,8 @@ def _install_questions() -> None:
     def listing(real: Callable[..., Any]) -> Callable[..., Any]:
         def listed(path: Any = ".", *arguments: Any, **named: Any) -> Any:
             try:
-                if _is_path(path) and real is real_listdir and not real(_read(path)):
-                    _files[0].fill(_text(_read(path)))
+                if _is_path(path) and _files[0].is_made_folder(_text(_read(path))) and not real_listdir(_read(path)):
+                    _files[0].fill(_text(_read(path)), _folder_form())
                 return real(_read(path), *arguments, **named)
             except (FileNotFoundError, NotADirectoryError):
                 made = _files[0].make_at_once(_text(path)) if _note(path, "list") else None
@@ -227,18 +244,12 @@ def _install_tensorflow() -> None:
         _leave_users(module, name)
     _replace(_pywrap_record_io, _read_of_tensorflow, 1, "RecordIterator", "RandomRecordReader")
     _replace(_pywrap_events_writer, _written, 1, "EventsWriter")
-    saved, restored, recorded = saver.Saver.save, saver.Saver.restore, tf_record.TFRecordWriter.__init__
-
-    def save(self: Any, sess: Any, save_path: Any, *arguments: Any, **named: Any) -> Any:
-        return saved(self, sess, _written(save_path), *arguments, **named)
-
-    def restore(self: Any, sess: Any, save_path: Any) -> Any:
-        return restored(self, sess, _read(save_path))
+    recorded = tf_record.TFRecordWriter.__init__
 
     def write_records(self: Any, path: Any, options: Any = None) -> None:
         recorded(self, _written(path), options)
 
-    saver.Saver.save, saver.Saver.restore, tf_record.TFRecordWriter.__init__ = save, restore, write_records
+    tf_record.TFRecordWriter.__init__ = write_records
 
 
 def _read_of_tensorflow(path: Any) -> Any:

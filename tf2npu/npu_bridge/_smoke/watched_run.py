@@ -7,13 +7,15 @@ import json
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from npu_bridge._check import gradient_roots
-from npu_bridge._smoke import known_datasets, virtual_files
+from npu_bridge._smoke import known_datasets, library_readers, virtual_files, weights
 from npu_bridge._smoke.graph_files import GraphFiles
 from npu_bridge._smoke.made_files import MadeFiles, Missing
+from npu_bridge._smoke.made_list import told_of
 from npu_bridge._smoke.places import Places
 from tensorflow.python.framework import errors_impl
 
@@ -35,12 +37,14 @@ class WatchedRun:
         test = smoke_test()
         assert test is not None
         self._test, self.request = test, test.request
-        self._files = MadeFiles(Places(self.request.root, self.request.elsewhere))
+        self._files = MadeFiles(Places(self.request.root, self.request.elsewhere), self.request.lessons)
         self._graph_files = GraphFiles(self._files)
         self._failure = ""
         self._roots: list[str] = []
         virtual_files.install(self._files)
         known_datasets.install(self._files)
+        weights.install(self._files)
+        library_readers.install(self._files)
         for path, how in self.request.asked:
             self._files.make_asked(Missing(self._files.places.taken(path), how))
         self._files.missing.clear()
@@ -66,14 +70,16 @@ class WatchedRun:
         return {
             "wanted": self.request.steps, "steps": self._test.n_steps, "without_change": self._test.n_without_change,
             "on_host": self._test.n_on_host, "first_loss": first, "last_loss": last, "failure": self._failure,
-            "made": [{"path": path, "content": told} for path, told in sorted(self._files.made.items())],
+            "made": told_of(self._files.made),
         }  # fmt: skip
 
     def write(self) -> None:
         """Write what is known by now, for the process that waits for this one."""
         missing = [[self._files.places.told(one.path), one.how] for one in self._files.missing.values()]
         out = Path(self.request.out)
-        put_text(out.parent, out.name, json.dumps({**self.document(), "missing": missing}, sort_keys=True))
+        shown = self._files.places.shown
+        texts = [[path, asdict(text.lines), shown(text.asker)] for path, text in self._files.texts.items()]
+        put_text(out.parent, out.name, json.dumps({**self.document(), "missing": missing, "texts": texts}, sort_keys=True))
 
     def _losses(self) -> tuple[str, str]:
         """The first and the last value of the loss that the script fetched, "" where it fetched none."""

@@ -18,4 +18,13 @@ def build(name: str) -> ModuleType | None:
         return None
     package = ModuleType(name)
     package.__path__ = []
+    if name == _MNIST:  # its own __init__ imports both
+        package.__dict__["__getattr__"] = _part
     return package
+
+
+def _part(name: str) -> ModuleType:
+    """A module of the package, as ``mnist.input_data`` names it."""
+    if f"{_MNIST}.{name}" not in _MODULES:
+        raise AttributeError(f"module '{_MNIST}' has no attribute '{name}'")
+    return import_module(f"{_MNIST}.{name}")

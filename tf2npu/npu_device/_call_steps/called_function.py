@@ -45,7 +45,10 @@ class CalledFunction:
         self.why_not = self._why_not()
 
     def _trains(self, operations: Sequence[Any]) -> bool:
-        trainable = {f"{name}:0" for name in self.call_graph.trainable}
+        type_of = self.call_graph.type_of
+        trainable = {
+            f"{name}:0" for name in self.call_graph.trainable if not type_of(name).is_integer
+        }  # counts of epochs are, too
         changing = [one.type for one in operations if any(tensor.name in trainable for tensor in written_by(one))]
         return is_trained(changing, (one.name for one in operations))
 

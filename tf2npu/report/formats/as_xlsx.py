@@ -27,16 +27,16 @@ MOST_LINKS = 65_530
 """Links of a sheet; Excel calls a file with more damaged."""
 _MOST_CHARACTERS = 32_700
 """Characters of a cell: Excel holds 32,767, and the rest is for the words that tell of a cut."""
-_WRAPPED = 40
-"""Width from which on texts of a column take several lines, where they are longer: names stand in narrower ones."""
 _ESCAPE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _TIMES = re.compile(rb"<dcterms:(created|modified)[^>]*>[^<]*</dcterms:\1>")
 _WIDTHS = {
     "path": 50, "message": 90, "why": 60, "title": 30, "before": 40, "after": 40, "api": 35, "name": 45, "places": 40,
     "evidence": 60, "script": 40, "failure": 60, "changed_files": 40, "in words": 90, "note": 60, "Script file": 50,
-    "API name": 40, "Advice": 80, "host nodes": 40,
+    "API name": 40, "Advice": 80, "Module": 30, "device": 24, "value": 60,
 }  # fmt: skip
-"""Widths of columns in characters; others have 14, which holds their head."""
+"""Widths of columns in characters."""
+_WIDTH = 14
+"""Width of the others, which holds their head."""
 
 
 def is_possible() -> bool:
@@ -74,7 +74,7 @@ def _sheet(book: Any, table: Table, view: View) -> None:
     texts, sheet, wrapped = view.texts, book.create_sheet(table.name), Alignment(wrap_text=True, vertical="top")
     sheet.freeze_panes = "A2"
     for number, name in enumerate(table.columns, 1):
-        sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, 14)
+        sheet.column_dimensions[get_column_letter(number)].width = _WIDTHS.get(name, _WIDTH)
     sheet.append([_cell(sheet, texts.text(name) if table.has_words else name, Font(bold=True)) for name in table.columns])
     n_rows = n_links = 0
     for row in table.rows():
@@ -93,9 +93,8 @@ def _sheet(book: Any, table: Table, view: View) -> None:
 
 
 def _is_long(name: str, cell: Any) -> bool:
-    """Whether a cell of a wide column holds a text that is longer than it is wide."""
-    width = _WIDTHS.get(name, 0)
-    return width >= _WRAPPED and isinstance(cell.value, str) and len(cell.value) > width
+    """Whether a cell holds a text that is longer than its column is wide, or that has several lines."""
+    return isinstance(cell.value, str) and (len(cell.value) > _WIDTHS.get(name, _WIDTH) or "\n" in cell.value)
 
 
 def _linked(table: Table) -> int:

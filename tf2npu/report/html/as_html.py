@@ -38,7 +38,10 @@ NAMED = {
     "apis.html": "APIs", "rules.html": "Rules", "runs.html": "Runs",
 }  # fmt: skip
 """The pages that the navigation names, where a report has them."""
-_BESIDE = {"check.html": "Check", "prediction.html": "Step time", "comparison.html": "Steps compared"}
+_BESIDE = {
+    "check.html": "Check", "prediction.html": "Predicted step", "profile.html": "Measured step",
+    "comparison.html": "Steps compared",
+}  # fmt: skip
 """Pages of other commands in the folder of a report, the same way."""
 
 

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 LANGUAGES = ("en", "zh")
 _FOLDER = Path(__file__).parents[1] / "locale"
 _SLOT = re.compile(r"\{(\d*)\}")
+_SENTENCES = re.compile(r"\.\s+[A-Z]")
 _BORDER = re.compile(r"(?<=[.:;)])\s+|(?<=[:;)])(?=\S)|(?=, )")  # where one text of a message can end and the next begin
 _MORE = re.compile(r" and (\d+) more\b")  # the end of a list that was cut, in whatever stands around it
 _LEAST_LETTERS = 3
@@ -75,7 +76,8 @@ class Catalogue:
         for pattern, text in self._patterns:
             found = pattern.fullmatch(english)
             if found:
-                return self._filled(text, found.groups())
+                is_longer = any(map(_SENTENCES.search, found.groups()))  # a slot that has taken in the sentences behind it
+                return (self._in_parts(english) if is_longer else None) or self._filled(text, found.groups())
         return None
 
     def _filled(self, text: str, values: tuple[str, ...]) -> str:

@@ -59,7 +59,7 @@ _DONE_WHEN = "No line places ops on a GPU, and the summary of `tf2npu run` count
         Example(
             "for i in range(4):\n    with tf.device('/gpu:%d' % i):\n        pass",
             "for i in range(4):\n    with tf.device('/cpu:0'):\n        pass",
-            level="manual",
+            level="info",
         ),
         Example.same("def f(place):\n    with tf.device(place):\n        pass", note="which device?", level="info"),
         Example.same("def f(g):\n    with tf.device(g.device):\n        pass", note="beside what?", level="info"),
@@ -108,9 +108,10 @@ def device(call: Call) -> None:
             "several devices instead."
         )
     elif is_computed and _may_be_several(call, value):
-        call.manual(
-            "The device was computed, as for several towers of one model: one process drives one NPU. "
-            f"Build the model once{to_convert(call, ' and use --distributed tf or horovod for several devices')}."
+        # The same sums, one tower after another: public scripts with towers train so, with the numbers of TensorFlow 1.15.
+        call.info(
+            "The towers of one model share the NPU, which one process drives: the numbers stay, but nothing gets faster. For "
+            f"several NPUs build the model once{to_convert(call, ' and use --distributed tf or horovod')}."
         )
     return None
 

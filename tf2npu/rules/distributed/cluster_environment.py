@@ -58,8 +58,8 @@ def _report(site: Site, name: str, value: Any) -> None:
     if name != "TF_CONFIG" or not takes_part(site) or not _may_hold_cluster(site, value):
         return
     site.manual(
-        "With a cluster in TF_CONFIG, NPURunConfig raises a ValueError (unless it has ParameterServerStrategy and "
-        "mix_compile_mode=True). Remove the cluster: each NPU's process gets its number from RANK_ID and RANK_SIZE."
+        "With a cluster in TF_CONFIG, NPURunConfig raises a ValueError, except under ParameterServerStrategy with "
+        "mix_compile_mode=True. Take the key 'cluster' out: the launcher of the ranks sets RANK_ID and RANK_SIZE."
     )
 
 

@@ -170,8 +170,8 @@ def strategy_class(site: Site) -> None:
     """Reports the class of a strategy that is not called but passed on, chosen or extended."""
     if passed_on(site) is not None:
         site.manual(
-            "A strategy class is passed on here and was not converted. For several NPUs write npu_strategy.NPUStrategy in the "
-            "place of a mirrored strategy; for one NPU use no strategy."
+            "A strategy class is passed on here and stays. For several NPUs write npu_strategy.NPUStrategy in the place of "
+            "MirroredStrategy or CollectiveAllReduceStrategy; for one NPU take out the strategy."
         )
 
 

@@ -176,4 +176,5 @@ def _named(script: Script, used: list[_Used]) -> Iterator[str]:
         if api.kind != "member" or api.name.rpartition(".")[0] not in classes:
             lines = sorted({script.lines.position(script.tree.span(node)[0])[0] for node, _ in found})
             places = ", ".join(map(str, lines[:_MOST_LINES])) + (", ..." if len(lines) > _MOST_LINES else "")
-            yield f"{shown(api.name)} ({places})" if not is_notebook(script.path) else shown(api.name)
+            word = "line" if len(lines) == 1 else "lines"
+            yield f"{shown(api.name)} ({word} {places})" if not is_notebook(script.path) else shown(api.name)

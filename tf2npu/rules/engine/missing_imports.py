@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
+from tf2npu.rules.facts.project_names import may_have
 from tf2npu.scanner.known_modules import is_known_module, normalized
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.project_facts import ProjectFacts
@@ -18,8 +19,6 @@ from tf2npu.scanner.text.source import SourceError, decode
 _RULE = "NPU992"
 _MADE_LATER = ("_pb2", "_pb2_grpc", "_version", "version")
 """Ends of modules that a build makes."""
-_DEPTH = 10
-"""Files through which names are followed."""
 
 
 @hooks.copied_file
@@ -81,7 +80,7 @@ def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFact
         return
     for alias in node.names:
         inner = f"{module}.{alias.name}" if module else alias.name
-        if target != path and not _has(project, target, alias.name) and project.find_module(path, node.level, inner) is None:
+        if target != path and not may_have(project, target, alias.name) and project.find_module(path, node.level, inner) is None:
             yield (
                 f"`{target}` defines no `{alias.name}`, so this import fails when the script starts. Add the name there, or "
                 "correct the import."
@@ -120,17 +119,3 @@ def _is_folder(path: str, level: int, module: str, project: ProjectFacts) -> boo
         at[: len(start) + len(parts)] == (*start, *parts) and len(at) > len(start) + len(parts)
         for start in starts for at in project.modules
     )  # fmt: skip
-
-
-def _has(project: ProjectFacts, path: str, name: str, depth: int = 0) -> bool:
-    """Whether a file of the project may have a name once it is loaded."""
-    facts = project.files[path]
-    if not facts.is_python or facts.names is None or depth > _DEPTH or name.startswith("__") or name == "*":
-        return True
-    if name in facts.names:
-        return True
-    for level, module in facts.stars:
-        target = project.find_module(path, level, module)
-        if target is None or (target != path and _has(project, target, name, depth + 1)):
-            return True
-    return False

@@ -22,8 +22,18 @@ _HINTS = re.compile(
     rb"|(?:pickle|Pickle|json)\.(?:dump|load)\(|csv\.(?:Dict)?(?:r|R|w|W)|" + PYTHON2_VALUES.pattern.encode()  # file_modes
 )
 
+_NOTHING = re.compile(rb"\b(\w+)[ \t]*=[ \t]*None\b")
+_ORDER = re.compile(rb"(\w+)[ \t]*[<>]=?[ \t]*(?:[\w.]*\.)?(\w+)")
+
 
 @hooks.before_file
 def mentions_old_library(data: bytes) -> bool:
     """Whether a file could hold a name that is gone; a quick look at its bytes."""
     return _HINTS.search(data) is not None
+
+
+@hooks.before_file
+def may_compare_none(data: bytes) -> bool:
+    """Whether a file could compare by its order what it gives the value None (none_orders)."""
+    nothing = set(_NOTHING.findall(data))
+    return bool(nothing) and any(not nothing.isdisjoint(names) for names in _ORDER.findall(data))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from tf2npu.api_support.uses import ApiUses
@@ -11,6 +12,7 @@ from tf2npu.rules.facts.untaken_branches import condition_of_place
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.text.edits import Fix
 
+_CONDITION = re.compile(r"Only if (?P<condition>.*?), which is not so by default: ", re.DOTALL)
 _LONGEST = 60
 """Characters of a condition that a message shows: more are not read."""
 
@@ -22,6 +24,12 @@ def told_with_their_condition(script: Script, uses: ApiUses, fixes: list[Fix]) -
         return []
     lower(fixes, partial(condition_of_place, script), _said)
     return []
+
+
+def condition_in(message: str) -> str:
+    """The condition that `_said` put in front of a message; "" where it did not."""
+    found = _CONDITION.match(message)
+    return found["condition"] if found else ""
 
 
 def _said(condition: str, told: str) -> str:

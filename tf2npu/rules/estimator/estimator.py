@@ -181,7 +181,8 @@ def run_config(call: Call) -> None:
         call.fixed("The RunConfig stays, without the arguments that have no meaning on an NPU.")
     elif removed:
         call.fixed(
-            "RunConfig became NPURunConfig, the config that NPUEstimator needs. Arguments that it does not take were removed."
+            "RunConfig became NPURunConfig, the config that NPUEstimator needs. Arguments that NPURunConfig does not take are "
+            "gone; a message of its own tells of each."
         )
     else:
         call.fixed("RunConfig became NPURunConfig, the config that NPUEstimator needs. Nothing is left to do.")
@@ -219,7 +220,7 @@ def _remove(call: Call, removed: list[cst.Arg]) -> None:
         if call.resolve(arg.value) == "None" or not is_read:
             call.info(removal)  # as the porting guide has it
         else:
-            call.manual(f"{removal} Check that no other line reads the argument.")
+            call.manual(f"{removal} Lines that read {name} of the config get its default: change such lines.")
 
 
 def _reason(call: Call, name: str) -> str:

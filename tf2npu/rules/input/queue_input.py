@@ -8,7 +8,10 @@ from tf2npu.rules.facts.constant_values import integer_of
 from tf2npu.rules.facts.written_code import given
 from tf2npu.scanner.sites import Call
 
-_RUNS = "The input queue runs as it is, on the host, with one thread. To feed the NPU faster, write {} in its place."
+_RUNS = (
+    "The input queue runs as it is, on the host, with one thread. A tf.data pipeline would be faster: "
+    "make_one_shot_iterator().get_next() of {} gives the same tensors."
+)
 _REPEATED = "shuffle(n).repeat(num_epochs)"
 _BATCH = "batch(batch_size, drop_remainder=True)"
 _SHUFFLED = f"shuffle(capacity).{_BATCH}"

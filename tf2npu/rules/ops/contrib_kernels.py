@@ -66,12 +66,12 @@ def contrib_kernel(call: Call) -> None:
         call.manual("It asks for the memory of a GPU: leave it out. `npu-smi info` shows what is in use on an NPU.")
     elif instead:
         call.manual(
-            f"The NPU has no such op. Outside of the tf.data pipeline write {instead} in its place; inside the pipeline the op "
-            "runs on the host and may stay."
+            f"The NPU does not run tf.contrib.{name}. In the model write {instead} in the place of the call; in a tf.data "
+            "pipeline the call may stay."
         )
     else:
         call.manual(
-            "The NPU has no such op. In a tf.data pipeline the op may stay. In the model set mix_compile_mode=True, by which "
-            "the host runs the op, more slowly.",
+            f"The NPU does not run tf.contrib.{name}. In a tf.data pipeline the call may stay. In the model set "
+            "mix_compile_mode=True, by which the host runs the op, more slowly.",
             mixed_computing(call),
         )

@@ -67,7 +67,13 @@ def scaled_loss(call: Call) -> None:
     _reported(call.script).append(call.node)
     divided = [d.line for d in divisions_of_gradients(call.script) if d.factor == scale or is_by_loss_scale(d)]
     where = f" (line {', '.join(map(str, dict.fromkeys(divided)))})" if divided else ""
-    call.manual(
+    if call.name == "tensorflow.gradients":
+        return call.manual(
+            "Scaling the loss by hand misses float16 overflows on the NPU. Remove the scaling and the division of "
+            f"gradients{where}. Take the gradients by NPULossScaleOptimizer(optimizer, "
+            "FixedLossScaleManager(loss_scale=512)).compute_gradients(loss) instead."
+        )
+    return call.manual(
         "Scaling the loss by hand misses float16 overflows on the NPU. Remove the scaling and the division of "
         f"gradients{where}, and "
         "use NPULossScaleOptimizer(optimizer, FixedLossScaleManager(loss_scale=512)); 512 is the guide's value for ResNet-50.",

@@ -30,7 +30,7 @@ _OF_V2_ALONE = {
     "tf.equal(x, y).",
 }
 """Parts of TensorFlow 2's behaviour that say nothing of graphs."""
-_HAS_NUMPY = re.compile(rf"\bdef numpy\b|eager|\b(?:import|from) +(?:{'|'.join(OTHER_FRAMEWORKS)}|pyspark|pyarrow|cupy)\b")
+_HAS_NUMPY = re.compile(rf"\bdef numpy\b|eager|\b(?:import|from) +(?:{'|'.join(OTHER_FRAMEWORKS)}|torch|pyspark|pyarrow|cupy)\b")
 """Signs in a file that `.numpy()` may have a meaning: eager execution, another framework, a method of the file's own."""
 _OF_PYTORCH = tuple(f".{part}.numpy" for part in ("data", "detach()", "cpu()"))
 """Ways to ask a PyTorch tensor for its value. A script may get such a tensor from a module of another package."""
@@ -111,6 +111,7 @@ def _gradients_code(call: Call, name: str) -> str:
             write="def f(policy, x):\n    return policy.predict(x)"),
         Example.same("import torch\nimport tensorflow as tf\ndef f(x):\n    return x.detach().numpy()", note="PyTorch's"),
         Example.same("def f(rows):\n    return next(rows)[0].data.numpy()", note="PyTorch's as well"),
+        Example.same("import torch\nimport tensorflow as tf\ndef f(p, x):\n    return p(x).numpy()", note="beside PyTorch"),
         Example.same("def f(x):\n    if tf.executing_eagerly():\n        return x.numpy()", note="eager only"),
         Example.same("def f(x):\n    return x.numpy() if hasattr(x, 'numpy') else x", note="has another way"),
     ),

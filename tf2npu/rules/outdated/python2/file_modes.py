@@ -14,11 +14,12 @@ from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site
 
-_PICKLES = ("pickle", "cPickle", "six.moves.cPickle")
+PICKLES = ("pickle", "cPickle", "six.moves.cPickle")
+"""Modules by the names under which they are imported."""
 # Function -> the kind of file it takes, and the position of that argument.
 _TAKES = {
-    **{f"{module}.dump": ("bytes", 1) for module in _PICKLES},
-    **{f"{module}.load": ("bytes", 0) for module in _PICKLES},
+    **{f"{module}.dump": ("bytes", 1) for module in PICKLES},
+    **{f"{module}.load": ("bytes", 0) for module in PICKLES},
     "json.dump": ("text", 1),
     **{f"csv.{name}": ("text", 0) for name in ("reader", "writer", "DictReader", "DictWriter")},
 }
@@ -120,17 +121,17 @@ def _open_with(opening: Call, mode: str) -> None:
 def _calls(script: Script) -> Iterator[tuple[cst.Call, Scope, str]]:
     """Calls of the functions, under the name of the module that is there in Python 3."""
     for call, scope in script.walked.calls:
-        name = script.name_of(call.func, scope) or _of_either(call.func, scope)
+        name = script.name_of(call.func, scope) or of_either(call.func, scope)
         if name in _TAKES:
             yield call, scope, name
 
 
-def _of_either(func: cst.BaseExpression, scope: Scope) -> str:
+def of_either(func: cst.BaseExpression, scope: Scope) -> str:
     """The function of a module that is imported under one name as cPickle or as pickle, whichever is there."""
     if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name):
         return ""
     targets = {b.target if b.kind == "import" else "" for b in scope.lookup(func.value.value)}
-    return f"pickle.{func.attr.value}" if targets and targets <= set(_PICKLES) else ""
+    return f"pickle.{func.attr.value}" if targets and targets <= set(PICKLES) else ""
 
 
 def _file_of(call: Call, position: int) -> Any:

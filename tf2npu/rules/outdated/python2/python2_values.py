@@ -211,7 +211,10 @@ def _lazy_values(script: Script) -> Iterator[_Found]:
         name = script.name_of(made.func, inner) if isinstance(made, cst.Call) else None
         if name in kinds:
             kind = str(name).removeprefix("builtins.")
-            message = f"In Python 3 {kind} gives no list any more, so that list({kind}(...)) was written. Nothing is left to do."
+            message = f"In Python 3 {kind} gives no list, so that list({kind}(...)) was written here. Nothing is left to do."
+            if made is not value:
+                given = script.tree.source(value)
+                message = f"In Python 3 {kind} gives no list, so that list({kind}(...)) was written where {given} is made."
             yield node, message, (made, partial(_wrap_in_list, made=made))
 
 
