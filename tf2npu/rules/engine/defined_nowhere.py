@@ -11,8 +11,8 @@ import libcst as cst
 
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules import hooks
+from tf2npu.rules.facts.files.project_names import may_be_given
 from tf2npu.rules.facts.old_libraries import takes_part
-from tf2npu.rules.facts.project_names import may_be_given
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.python2.constructs import GONE_BUILTINS, VERSION_TESTS
 from tf2npu.scanner.scopes import Scope
