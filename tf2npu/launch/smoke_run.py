@@ -41,6 +41,8 @@ _NOWHERE = "http://127.0.0.1:9"
 """A proxy that nobody is, so that what would download ends at once and not when its patience does."""
 _GRACE = 10.0
 """Seconds for which a script may go on behind its time, to leave in order."""
+_FINISH = 45.0
+"""Seconds that a script which has made its steps may take to end: it writes its report, and joins its threads."""
 _LOOK = 1.0
 """Seconds between two looks at what a script has made."""
 _LAST_BYTES = 6_000
@@ -200,7 +202,7 @@ def _wait(process: Process, seconds: float, has_made_all: Callable[[], bool]) ->
     try:
         code = _exit_code(process, seconds, has_made_all)
         if code is None and has_made_all():
-            until = min(until, time.monotonic() + _GRACE)
+            until = min(until, time.monotonic() + _FINISH)
             code = _exit_code(process, until - time.monotonic(), lambda: False)
     except BaseException:
         process.kill()
