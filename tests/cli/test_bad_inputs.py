@@ -274,7 +274,7 @@ class TestGoneFromSrc:
 
 class TestNeverCopied:
     def test_an_output_inside_of_the_source_says_where_it_could_stand(self, tool, project, monkeypatch):
-        """Who is in the project types `tf2npu convert . out`."""
+        """A user who is in the project types `tf2npu convert . out`."""
         monkeypatch.chdir(project)
         refused = tool("convert", ".", "out")
         beside = f"../{project.name}_npu"

@@ -18,6 +18,8 @@ from tf2npu.project.conversion import convert_project
 from tf2npu.project.request import Request
 
 HEAD = "import tensorflow as tf\n"
+PROGRAM = f"{' = '.join(f'k{n}' for n in range(30))} = 0\nif __name__ == '__main__':\n    print(k0)\n"
+"""The rest of a program: of a piece of one, most names are nowhere."""
 
 ENDING = {  # by the name that is nowhere
     "num_units": "cells = []\nfor _ in range(1):\n    cells.append(num_units)\n",
@@ -62,7 +64,7 @@ RUNNING = (
 
 def told(code: str, path: str = "m.py") -> list[str]:
     """The names that are told, in the order of the text."""
-    return [f.before for f in convert_source(HEAD + code, path).findings if f.rule == "NPU995"]
+    return [f.before for f in convert_source(HEAD + code + PROGRAM, path).findings if f.rule == "NPU995"]
 
 
 def ends(code: str, folder: Path) -> str:
@@ -101,7 +103,12 @@ def test_all_built_in_names_are_known() -> None:
 
 def test_a_notebook_has_the_names_of_ipython() -> None:
     cells = ["get_ipython().magic('time')\ndisplay(1)\nprint(In, Out, _)", "print(nowhere, __file__)"]
-    source: dict[str, Any] = {"cells": [_cell(HEAD), *map(_cell, cells)], "metadata": {}, "nbformat": 4, "nbformat_minor": 2}
+    source: dict[str, Any] = {
+        "cells": [_cell(HEAD + PROGRAM), *map(_cell, cells)],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 2,
+    }
     assert told_of(json.dumps(source)) == ["nowhere", "__file__"]
     for line in ("%run other.py", "%pylab inline", "%%capture shown\n1"):
         assert told_of(json.dumps({**source, "cells": [*source["cells"], _cell(line)]})) == []
@@ -122,20 +129,29 @@ def test_a_name_is_told_at_its_first_place_with_the_level_of_what_happens_there(
         "def f(x):\n    try:\n        return x.a\n    except AttributeError:\n        raise Mistake(x)\nf(1)\n"
         "for _ in range(2):\n    print(nowhere)\nprint(nowhere)\n"
     )
-    found = {f.before: f for f in convert_source(HEAD + code, "m.py").findings if f.rule == "NPU995"}
+    found = {f.before: f for f in convert_source(HEAD + code + PROGRAM, "m.py").findings if f.rule == "NPU995"}
     assert {name: f.level for name, f in found.items()} == {"Mistake": Level.INFO, "nowhere": Level.MANUAL}
     assert found["nowhere"].span.line == 9
     assert "TensorFlow 1.15" in found["nowhere"].message
 
 
 def test_what_would_mend_it_is_shown() -> None:
-    codes = {f.before: f.after for f in convert_source(HEAD + "np.ones(file('x'))\n", "m.py").findings if f.rule == "NPU995"}
+    codes = {
+        f.before: f.after for f in convert_source(f"{HEAD}np.ones(file('x'))\n{PROGRAM}", "m.py").findings if f.rule == "NPU995"
+    }
     assert codes == {"np": "import numpy as np", "file": "open"}
 
 
 def test_python_2_alone_knows_some_names() -> None:
-    (found,) = (f for f in convert_source(HEAD + "print(cmp(1, 2))\n", "m.py").findings if f.rule == "NPU995")
+    (found,) = (f for f in convert_source(f"{HEAD}print(cmp(1, 2))\n{PROGRAM}", "m.py").findings if f.rule == "NPU995")
     assert "Python 2" in found.message and "1.15 as well" not in found.message
+
+
+@pytest.mark.parametrize(
+    "code", ["with tf.Session(config=cfg) as sess:\n    sess.run(step)\n", "y = tf.nn.dropout(x, rate=0.1)\n"]
+)
+def test_a_piece_of_a_program_is_none_that_ends(code: str) -> None:
+    assert [f.before for f in convert_source(HEAD + code, "m.py").findings if f.rule == "NPU995"] == []
 
 
 def test_names_that_another_rule_tells_are_left_to_it() -> None:
@@ -157,7 +173,7 @@ UNDEFINED = {
 
 def asked_for(tree: dict[str, str], folder: Path) -> list[str]:
     for name, text in tree.items():
-        (folder / name).write_text(f"{HEAD}{text}if __name__ == '__main__':\n    print(1)\n" if name == "train.py" else text)
+        (folder / name).write_text(HEAD + text + PROGRAM if name == "train.py" else text + PROGRAM)
     done = convert_project(Request(folder, load_config(folder), use_cache=False))
     return [f.before for r in done.results for f in r.findings if f.rule == "NPU995" and f.level is Level.MANUAL]
 

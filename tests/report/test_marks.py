@@ -75,7 +75,7 @@ def test_the_workbook_has_what_csv_has():
 
 
 def test_confirmed_has_no_colour_of_a_warning(browser, tmp_path):
-    """What a run confirms is as it was expected: neither its badge nor its card looks like work that is left."""
+    """A run confirms what was expected: its badge does not look like work that is left."""
     writer.write(report_of(), tmp_path / "report", ["html"])
     browser.open((tmp_path / "report" / "runs.html").as_uri())
     colours = "(e) => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor].join()"

@@ -15,7 +15,7 @@ _FORM = {"delimiter": " ", "n_columns": 10, "names": [], "labels": [], "has_numb
 
 
 def _error(text: str, folder: Path) -> str:
-    """What Python prints of a script that fails."""
+    """The traceback that Python prints of a script that fails."""
     (folder / "train.py").write_text(textwrap.dedent(text))
     run = subprocess.run([sys.executable, "train.py"], cwd=folder, capture_output=True, text=True, check=False)
     return run.stderr.replace(f"{folder}/", "")

@@ -22,7 +22,8 @@ def started_for(project: Path, path: str) -> str:
     """
     if not is_notebook(path):
         return path
-    script = posixpath.splitext(path)[0].replace(" ", "_") + _SUFFIX
+    folder, name = posixpath.split(posixpath.splitext(path)[0])
+    script = posixpath.join(folder, name.replace(" ", "_") + _SUFFIX)
     (project / script).write_text(_FIRST_LINE + Notebook((project / path).read_bytes()).code, encoding="utf-8")
     return script
 

@@ -68,9 +68,7 @@ def run_script(
         print(f"tf2npu run: {visible_lines(problem)}", file=sys.stderr)
         return USAGE
     report = report.absolute() if report is not None else None  # the script may go elsewhere
-    _hand_over(dict(options or {}), soc, all_sessions, strict, frontend)
-    if report is not None:
-        os.environ[TF2NPU_RECORD] = "1"
+    _hand_over(dict(options or {}), soc, all_sessions, strict, report is not None, frontend)
     try:
         launch_request.prepare(ranks)
         if is_launcher:
@@ -189,14 +187,16 @@ def _words(module: str | None, script: str | Path | None, argv: Sequence[str], s
     return [*(["--strict"] if strict else []), *name, *argv]
 
 
-def _hand_over(options: dict[str, Any], soc: str | None, all_sessions: bool, strict: bool, frontend: str) -> None:
+def _hand_over(
+    options: dict[str, Any], soc: str | None, all_sessions: bool, strict: bool, is_recorded: bool, frontend: str
+) -> None:
     """Put the launcher's options into the environment, where this process and its children find them."""
     if soc is not None:
         options["soc"] = soc
     if options:
         inherited = launcher_options(os.environ)
         os.environ[TF2NPU_OPTIONS] = json.dumps({**inherited, **options}, sort_keys=True)
-    for name, is_on in ((TF2NPU_ALL_SESSIONS, all_sessions), (TF2NPU_STRICT, strict)):
+    for name, is_on in ((TF2NPU_ALL_SESSIONS, all_sessions), (TF2NPU_STRICT, strict), (TF2NPU_RECORD, is_recorded)):
         if is_on:
             os.environ[name] = "1"
     if frontend != "auto":

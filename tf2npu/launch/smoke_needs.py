@@ -144,7 +144,11 @@ def _shown(path: str) -> str:
 def finds_from_its_folder(result: SmokeResult, project: Path) -> bool:
     """Whether a file that a script missed, or that was made up for it, is there for one that is started in its own folder."""
     folder = os.path.dirname(result.script)
-    paths = [*(path for path, _ in result.state.get("missing", ())), *(one["path"] for one in result.state.get("made", ()))]
+    state = result.state
+    paths = [
+        *(one[0] for one in (*state.get("missing", ()), *state.get("texts", ()))),
+        *(one["path"] for one in state.get("made", ())),
+    ]
     named = [path.removeprefix(PROJECT) for path in paths if not path.removeprefix(PROJECT).startswith(("/", ATTEMPT))]
     return bool(folder) and any("." in path and (project / folder / path).exists() for path in named)
 

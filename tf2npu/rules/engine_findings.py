@@ -71,6 +71,13 @@ def import_of_nothing(site: Any) -> None:
     """Reports an import, in a file that an entry script loads, of a file or a name that the project does not have."""
 
 
+_PROGRAM = (
+    "import tensorflow as tf\nnum_hidden, n = 8, 20\nrate = 0.1\nx = tf.placeholder(tf.float32, [2, 3, 4])\n"
+    "cell = tf.nn.rnn_cell.LSTMCell({})\nout, state = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)\nloss = tf.reduce_mean(out)\n"
+    "if __name__ == '__main__':\n    print(loss, state, rate)"
+)
+
+
 @rule(
     id="NPU995",
     title="Name that nothing defines",
@@ -80,14 +87,20 @@ def import_of_nothing(site: Any) -> None:
     done_when="`tf2npu run` passes this line without a NameError.",
     source="Python language reference, naming and binding",
     examples=(
-        Example.same("y = np.ones(3) + tf.ones(3)", level="manual", write="import numpy as np\ny = np.ones(3) + tf.ones(3)"),
-        Example.same("num_hidden = 8\ncell = tf.nn.rnn_cell.LSTMCell(num_units)", level="manual"),
-        Example.same("try:\n    y = tf.ones(n)\nexcept ValueError:\n    raise MyError(y)\nn = 1", level="info"),
         Example.same(
-            "try:\n    text = basestring\nexcept NameError:\n    text = str\ny = tf.constant(text('a'))", note="has another way"
+            _PROGRAM.format("num_units"), level="manual", write=_PROGRAM.format("num_hidden"), note="a name that nothing defines"
         ),
-        Example.same("def f():\n    global step\n    step = tf.ones(1)\nf()\nprint(step)", note="bound by a function"),
-        Example.same("from os.path import *\ny = tf.io.read_file(join('a', 'b'))", note="a star of another package may give it"),
+        Example.same(
+            _PROGRAM.format("n").replace("rate = 0.1", "try:\n    rate = 0.1\nexcept ValueError:\n    raise MyError(n)"),
+            note="where something has gone wrong before",
+            level="info",
+        ),
+        Example.same(
+            _PROGRAM.format("num_hidden") + "\ntry:\n    text = basestring\nexcept NameError:\n    text = str",
+            note="has another way",
+        ),
+        Example.same(_PROGRAM.format("join('a', 'b')") + "\nfrom os.path import *", note="a star of another package may give it"),
+        Example.same("y = tf.ones(num_units)", note="a piece of a program"),
     ),
 )
 def name_of_nothing(site: Any) -> None:

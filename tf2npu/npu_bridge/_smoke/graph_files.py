@@ -136,7 +136,11 @@ class GraphFiles:
 def _names_a_file(text: str, nodes: Nodes) -> bool:
     """Whether a text that no reader takes directly is more likely a file than a name in the graph, as savers have them."""
     name = text.rpartition("/")[2]
-    return text not in nodes.by_name and (text.startswith("/") or "record" in name or bool(_SUFFIX.search(name)))
+    return (
+        text not in nodes.by_name
+        and ".ckpt" not in name
+        and (text.startswith("/") or "record" in name or bool(_SUFFIX.search(name)))
+    )
 
 
 def _whole(forms: Sequence[str]) -> list[str]:

@@ -39,5 +39,5 @@ class _Finder(MetaPathFinder):
                 real(module)
                 self._change(module)
 
-            found.loader.exec_module = load  # type: ignore[method-assign]
+            vars(found.loader)["exec_module"] = load
         return found

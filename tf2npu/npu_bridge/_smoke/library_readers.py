@@ -56,7 +56,7 @@ def _install_tables(pandas: ModuleType, files: MadeFiles) -> None:
         times = pandas.date_range("2020-01-01", periods=_N_ROWS, freq="5min")
         return pandas.DataFrame(np.random.default_rng(0).random((_N_ROWS, n)) * 60.0, index=times)
 
-    pandas.read_hdf = read_hdf  # type: ignore[attr-defined]
+    vars(pandas)["read_hdf"] = read_hdf
 
 
 def _install_window(module: ModuleType, files: MadeFiles) -> None:
@@ -70,4 +70,4 @@ def _install_window(module: ModuleType, files: MadeFiles) -> None:
             files.made["gym's window"] = f"nothing is drawn ({type(error).__name__})"
             return None
 
-    module.Wrapper.render = render  # type: ignore[attr-defined]
+    module.Wrapper.render = render

@@ -25,8 +25,13 @@ _PARTED_TWICE = re.compile(r"split\(\s*(?:['\"] ['\"])?\s*\)")
 _FIRST_IS_FILE = re.compile(r"path\.join\([^()]*\[0\]\)")
 _IMAGE = re.compile(r"\.(?:jpe?g|png)\b")
 _GAPS = re.compile(r"-DOCSTART-|len\(line\)\s*==\s*0|\bif not line\b|line\s*==\s*['\"](?:\\n)?['\"]")
-"""What a script asks of the lines of a text whose words have a line each, as those of CoNLL's tasks have."""
+"""Questions about the lines of a text whose words have a line each, as those of the tasks of CoNLL have."""
 _FILES, _TEXT_LINES = 20, 9
+_TAGS = re.compile(r"(?i)(?:^|/)(?:vocab[._-])?tags?(?:[._-]vocab)?\.txt$")
+_OF_CONLL = ("O", *(f"{place}-{kind}" for kind in ("PER", "LOC", "ORG", "MISC") for place in "BI"))
+"""The tags of the task of CoNLL 2003, as a list of tags has them."""
+_LIST = re.compile(r"ImageSets/")
+"""Lists of names of files, one a line, as the development kit of the PASCAL VOC challenge has them."""
 _PAIRS = re.compile(r"(?i)\.(?:libfm|libsvm|svm|libffm)$")
 _ESCAPES = {"\\t": "\t", "\\n": "", "\n": "", "\\s+": " "}
 _READERS = {"read_csv": "pandas", "read_table": "pandas", "loadtxt": "numpy", "genfromtxt": "numpy"}
@@ -39,7 +44,7 @@ class LineForm:
 
     has_numbers: the columns are numbers, else words.  is_table: there are columns.  n_heads: lines with the names, if there are
     any.  lists: what parts the numbers of a cell, by the name of the column.  file_suffix: of the names of files that the first
-    column holds, "" where it holds none.  has_gaps: empty lines part texts.
+    column holds, None where it holds none.  has_gaps: empty lines part texts.  entries: the lines themselves.
     """
 
     delimiter: str = " "
@@ -51,8 +56,9 @@ class LineForm:
     is_table: bool = False
     n_heads: int = 1
     lists: Mapping[str, str] = field(default_factory=dict)
-    file_suffix: str = ""
+    file_suffix: str | None = None
     has_gaps: bool = False
+    entries: tuple[str, ...] = ()
 
     def taught(self, lesson: Mapping[str, Any]) -> LineForm:
         """This form with what an earlier attempt has taught."""
@@ -62,11 +68,15 @@ class LineForm:
     @property
     def has_columns(self) -> bool:
         """Whether lines are parted into columns, and are no sentences."""
-        return self.is_table or self.has_numbers or self.has_pairs or bool(self.names) or self.delimiter != " "
+        return (
+            bool(self.entries) or self.is_table or self.has_numbers or self.has_pairs or bool(self.names) or self.delimiter != " "
+        )
 
     def lines(self, n: int, words: list[str]) -> list[str]:
         """Lines of this form."""
         draw = np.random.default_rng(0)
+        if self.entries:
+            return [*self.names, *self.entries]
         if self.has_pairs:
             return [f"{draw.integers(0, 2)} {draw.integers(1, 9)}:1 {draw.integers(9, 19)}:1" for _ in range(n)]
         head = [self.delimiter.join(self.names)] * self.n_heads if self.names else []
@@ -76,7 +86,7 @@ class LineForm:
         for name, delimiter in self.lists.items():
             if name in labels:
                 rows[:, labels.index(name)] = [delimiter.join(row) for row in draw.integers(0, 2, (n, N_COLUMNS)).astype(str)]
-        if self.file_suffix:
+        if self.file_suffix is not None:
             rows[:, 0] = [f"{number % _FILES:05d}{self.file_suffix}" for number in range(n)]
         made = [self.delimiter.join(map(str, row)) for row in rows]
         if self.has_gaps:
@@ -100,6 +110,10 @@ def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) ->
     """
     if _PAIRS.search(path):
         return LineForm(has_pairs=True)
+    if _TAGS.search(path):
+        return LineForm(n_columns=1, entries=_OF_CONLL)
+    if _LIST.search(path):
+        return LineForm(n_columns=1, is_table=True, file_suffix="")
     reader = reader_of_lines(frames)
     if reader is not None:
         return _of_reader(reader.f_locals, _READERS[reader.f_code.co_name], source)
@@ -111,7 +125,7 @@ def form_of_lines(path: str, frames: list[FrameType], source: str, line: int) ->
     has_gaps = _GAPS.search(near) is not None
     has_numbers = _NUMBERS.search(source) is not None and not has_gaps
     return LineForm(
-        delimiter, has_numbers=has_numbers, is_table=has_gaps, file_suffix=image[0] if image else "", has_gaps=has_gaps
+        delimiter, has_numbers=has_numbers, is_table=has_gaps, file_suffix=image[0] if image else None, has_gaps=has_gaps
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from tf2npu.api_support.table import not_simulated, not_simulated_part, shown
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.file_uses import uses
+from tf2npu.rules.facts.files.file_uses import uses
 from tf2npu.scanner.sites import Site
 
 _WORD = re.compile(r"\w+")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.script_kinds import is_unit_test
+from tf2npu.rules.facts.files.script_kinds import is_unit_test
 from tf2npu.scanner.sites import Call
 
 _TF = Config(distributed="tf")

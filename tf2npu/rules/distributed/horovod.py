@@ -12,9 +12,9 @@ from tf2npu.frameworks.horovod.names import names_of, short_name
 from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.distributed.tf_distribute import RANKS_AGREE
+from tf2npu.rules.facts.files.script_kinds import is_eager
 from tf2npu.rules.facts.load_time import start_when_loaded
 from tf2npu.rules.facts.removal_conditions import only_without, uses_of_targets
-from tf2npu.rules.facts.script_kinds import is_eager
 from tf2npu.rules.facts.start.npu_start import at_exit, bracket_entry, start_lines, wants_keras_session, wants_resources
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.names import root_of

@@ -12,9 +12,9 @@ from tf2npu.frameworks.horovod.names import is_horovod, short_name
 from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.distributed.horovod import HVD, RANKS, SOURCE, WHY
+from tf2npu.rules.facts.files.script_kinds import is_eager, is_test_path
 from tf2npu.rules.facts.removal_conditions import only_without
 from tf2npu.rules.facts.replaced_statement import write_instead
-from tf2npu.rules.facts.script_kinds import is_eager, is_test_path
 from tf2npu.scanner.import_names import bound_name
 from tf2npu.scanner.names import is_framework, root_of
 from tf2npu.scanner.scopes import Scope

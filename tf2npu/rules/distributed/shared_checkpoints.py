@@ -9,8 +9,8 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.files.script_kinds import is_unit_test
 from tf2npu.rules.facts.rank_conditions import enclosing_block, mentions_rank
-from tf2npu.rules.facts.script_kinds import is_unit_test
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact

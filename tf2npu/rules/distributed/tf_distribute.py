@@ -12,7 +12,7 @@ from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.frameworks.tensorflow1.estimator_names import CANNED
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.script_kinds import is_unit_test
+from tf2npu.rules.facts.files.script_kinds import is_unit_test
 from tf2npu.rules.facts.uncalled_references import passed_on
 from tf2npu.scanner.sites import Call, Site
 

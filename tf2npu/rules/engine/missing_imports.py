@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
-from tf2npu.rules.facts.project_names import may_have
+from tf2npu.rules.facts.files.project_names import may_have
 from tf2npu.scanner.known_modules import is_known_module, normalized
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.project_facts import ProjectFacts

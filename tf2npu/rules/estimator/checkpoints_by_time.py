@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.files.script_kinds import is_distributed
 from tf2npu.rules.facts.rank_conditions import enclosing_block, mentions_rank
-from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.sites import Call
 
 _SECONDS = {

@@ -11,8 +11,8 @@ import libcst as cst
 from tf2npu.frameworks.tensorflow1.estimator_names import ESTIMATOR, RUN_CONFIG
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.constant_values import integer_of
+from tf2npu.rules.facts.files.script_kinds import is_distributed
 from tf2npu.rules.facts.pipelines.large_shuffles import has_large_shuffle
-from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.rules.facts.sessions.estimator_plan import estimator_plan, parameter
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact

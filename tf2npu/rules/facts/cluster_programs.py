@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tf2npu.rules.facts.script_kinds import called_names
+from tf2npu.rules.facts.files.script_kinds import called_names
 from tf2npu.scanner.script import Script
 
 

@@ -8,7 +8,7 @@ import re
 import libcst as cst
 
 from tf2npu.frameworks.tensorflow1.file_facts import ESTIMATOR
-from tf2npu.rules.facts.script_kinds import TEST_RUNNERS
+from tf2npu.rules.facts.files.script_kinds import TEST_RUNNERS
 from tf2npu.rules.facts.start.npu_start import KERAS_MADE, KERAS_SET, STARTED
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script

@@ -8,7 +8,7 @@ from typing import Any
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.constant_values import bound_value
-from tf2npu.rules.facts.script_kinds import is_test_script
+from tf2npu.rules.facts.files.script_kinds import is_test_script
 from tf2npu.rules.input.shards import missing_shard
 from tf2npu.scanner.sites import Call
 

@@ -12,8 +12,8 @@ import libcst as cst
 from tf2npu.config import Config
 from tf2npu.frameworks.tensorflow1.api_return_types import DATASET
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.files.script_kinds import is_test_script
 from tf2npu.rules.facts.pipelines.dataset_context import context_of, holders
-from tf2npu.rules.facts.script_kinds import is_test_script
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name, uses_tensorflow
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.file_uses import uses
+from tf2npu.rules.facts.files.file_uses import uses
 from tf2npu.scanner.sites import Site
 
 _LEARN = "tensorflow.contrib.learn"

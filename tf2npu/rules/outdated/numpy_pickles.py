@@ -7,8 +7,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.files.python2_files import is_of_python2
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
-from tf2npu.rules.facts.python2_files import is_of_python2
 from tf2npu.scanner.sites import Call
 
 _IMPORT = "import numpy as np\nimport tensorflow as tf\n"

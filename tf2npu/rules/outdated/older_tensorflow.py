@@ -11,7 +11,7 @@ from tf2npu.api_support.table import shown
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
-from tf2npu.rules.facts.file_uses import uses
+from tf2npu.rules.facts.files.file_uses import uses
 from tf2npu.rules.facts.old_libraries import is_guarded
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Call, Site

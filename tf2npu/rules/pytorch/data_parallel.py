@@ -9,7 +9,7 @@ import libcst as cst
 
 from tf2npu.config import Config
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.script_kinds import called_names
+from tf2npu.rules.facts.files.script_kinds import called_names
 from tf2npu.rules.pytorch.facts.example_heads import BEFORE
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.scanner.script import Script

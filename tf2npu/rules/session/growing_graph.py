@@ -10,7 +10,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import integer_of
-from tf2npu.rules.facts.script_kinds import is_test_script
+from tf2npu.rules.facts.files.script_kinds import is_test_script
 from tf2npu.scanner.options.defaults import HOLDERS
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script

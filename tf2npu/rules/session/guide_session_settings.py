@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
+from tf2npu.rules.facts.files.script_kinds import is_distributed
 from tf2npu.rules.facts.pipelines.large_shuffles import has_large_shuffle
-from tf2npu.rules.facts.script_kinds import is_distributed
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Call

@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, rule
-from tf2npu.rules.facts.script_kinds import is_unit_test
+from tf2npu.rules.facts.files.script_kinds import is_unit_test
 from tf2npu.rules.facts.sessions.session_closing import close_at_exit, close_with_object
 from tf2npu.rules.facts.sessions.session_uses import session_uses
 from tf2npu.scanner.script import Script

@@ -7,7 +7,7 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, part_of
-from tf2npu.rules.facts.script_kinds import is_unit_test
+from tf2npu.rules.facts.files.script_kinds import is_unit_test
 from tf2npu.rules.session.unclosed_sessions import SESSIONS, unclosed_session, why_open
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tf2npu.frameworks.horovod.project import horovod_in
 from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
-from tf2npu.rules.facts.script_kinds import called_names, is_eager, is_test_script
+from tf2npu.rules.facts.files.script_kinds import called_names, is_eager, is_test_script
 from tf2npu.rules.facts.start.entry_block import (
     bracket_guard,
     command_functions,

@@ -8,8 +8,8 @@ from typing import Any
 import libcst as cst
 
 from tf2npu.rules.base import Example, part_of
+from tf2npu.rules.facts.files.python2_files import is_of_python2
 from tf2npu.rules.facts.old_libraries import is_guarded, takes_part
-from tf2npu.rules.facts.python2_files import is_of_python2
 from tf2npu.rules.facts.untaken_branches import value_of
 from tf2npu.rules.outdated.removed_stdlib import removed_part
 from tf2npu.scanner.scopes import Binding, Scope

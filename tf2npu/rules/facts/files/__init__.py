@@ -1,0 +1,1 @@
+"""Facts about files as wholes: what kind they are, which names they have, how they are used."""
