@@ -29,6 +29,7 @@ OBSTACLES = [
     "import keras\nkeras.legacy.layers.MaxoutDense(3)\n",
     "from keras_contrib.layers import CRF\nfrom keras.layers import Dense\n",
     "import keras\nimport theano\n",
+    "from keras import backend as K\nshape = SHAPES[K.image_dim_ordering()]\n",
     "import keras, importlib\nK = importlib.import_module('keras.backend')\n",
     "import keras, os\nos.environ['KERAS_BACKEND'] = 'theano'\n",
     "from keras.layers import Layer\nclass A(Layer):\n    def build(self, s):\n        self.trainable_weights = []\n",
@@ -112,7 +113,9 @@ def test_findings_stand_at_places_of_the_original() -> None:
 def test_a_chain_of_attributes_gets_its_new_name() -> None:
     source = "import tensorflow as tf\nimport keras.backend as K\nimport keras\na = keras.layers.core.Dense(3)\n"
     source += "b = K.control_flow_ops.while_loop(c, d, e)\nf = K.tf.nn.relu(e)\ng = keras.optimizers.adam()\n"
+    source += "if K.image_dim_ordering() == 'tf':\n    K.set_image_dim_ordering('th')\n"
     after = convert_source(source, "m.py").after.decode()
+    assert "if K.image_data_format() == 'channels_last':\n    K.set_image_data_format('channels_first')\n" in after
     for line in ("a = keras.layers.Dense(3)", "b = tf.while_loop(c, d, e)", "f = tf.nn.relu(e)", "g = keras.optimizers.Adam()"):
         assert f"\n{line}\n" in after
 

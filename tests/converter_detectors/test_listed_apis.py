@@ -38,19 +38,19 @@ def test_every_api_that_needs_a_person_is_told_where_it_is_used() -> None:
         (
             "tf.nn.embedding_lookup_sparse(a, b, c)\ntf.nn.embedding_lookup_sparse(a, b, d)",
             Level.MANUAL,
-            "tf.nn.embedding_lookup_sparse (2, 3): the vendor's list both supports and forbids the API",
+            "tf.nn.embedding_lookup_sparse (lines 2, 3): the vendor's list both supports and forbids the API",
         ),
         ("tf.nn.ctc_loss(a, b, c)", Level.INFO, "train with it (CNN-CTC_ID0683, Jasper_ID0020). The code runs as it is"),
-        ("x = tf.sparse_placeholder(tf.float32)", Level.INFO, "tf.sparse.placeholder (2): the published list contradicts itself"),
+        ("x = tf.sparse_placeholder(tf.float32)", Level.INFO, "tf.sparse.placeholder (line 2): the published list contradicts itself"),
         ("o = tf.train.Adam(0.1)", Level.MANUAL, "Neither TensorFlow 1.15 nor 2.15 has tf.train.Adam: the program ends here."),
         ("f = tf.nn.l2_norm", Level.MANUAL, "Neither TensorFlow 1.15 nor 2.15 has tf.nn.l2_norm"),
-        ("x = tf.sparse.cross([a, b])", Level.MANUAL, "tf.sparse.cross (2): the published list contradicts itself"),
+        ("x = tf.sparse.cross([a, b])", Level.MANUAL, "tf.sparse.cross (line 2): the published list contradicts itself"),
         (
             "c = tf.lite.TFLiteConverter.from_session(s, [a], [b])\nc.convert()",
             Level.MANUAL,
             "tf.lite.TFLiteConverter.from_session",
         ),
-        ("with tf.contrib.framework.arg_scope([f]):\n    pass", Level.INFO, "tf.contrib.framework.arg_scope (2): deprecated"),
+        ("with tf.contrib.framework.arg_scope([f]):\n    pass", Level.INFO, "tf.contrib.framework.arg_scope (line 2): deprecated"),
         ("tf.compat.v2.math.bincount(a)", Level.MANUAL, "what rule NPU921 says holds here"),
         ("f = functools.partial(tf.train.batch_join, batch_size=3)", Level.MANUAL, "what rule NPU911 says holds here"),
     ],
@@ -85,7 +85,7 @@ def test_what_a_rule_speaks_of_or_nobody_has_to_look_at_is_not(code: str) -> Non
 def test_apis_with_the_same_remark_are_told_together() -> None:
     code = "import tensorflow as tf\ny = tf.sparse.reorder(x)\nz = tf.sparse.transpose(x)\n"
     (finding,) = [f for f in said(code) if f.rule == "NPU970"]
-    assert "tf.sparse.reorder (2), tf.sparse.transpose (3)" in finding.message
+    assert "tf.sparse.reorder (line 2), tf.sparse.transpose (line 3)" in finding.message
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,19 @@ def test_classes_of_a_sequential_model(graph):
     np.testing.assert_allclose(one.predict_proba(np.array([[0.25]])), [[0.25]])
 
 
+def test_an_output_may_be_the_loss_itself(graph):
+    """qqwweee/keras-yolo3 trains so; recorded from tf.keras of TensorFlow 1.15."""
+    import tensorflow as tf
+
+    x = tf.keras.layers.Input((3,))
+    y = tf.keras.layers.Dense(2, kernel_initializer="ones")(x)
+    total = tf.keras.layers.Lambda(tf.reduce_sum, output_shape=(1,), name="total")(y)
+    model = tf.keras.models.Model(x, total)
+    model.compile(tf.keras.optimizers.SGD(0.01), loss={"total": lambda wanted, got: got})
+    found = model.fit(np.ones((4, 3)), np.zeros(4), epochs=2, verbose=0).history["loss"]
+    np.testing.assert_allclose(found, [24.0, 22.72], rtol=1e-6)
+
+
 def test_several_gpus_are_not_there():
     import tensorflow as tf
 

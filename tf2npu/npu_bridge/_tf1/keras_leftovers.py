@@ -26,11 +26,24 @@ def add(journal: Journal) -> None:
         if not hasattr(owner, name):
             setattr(owner, name, function)
             journal.on_undo(lambda owner=owner, name=name: delattr(owner, name))
+    _take_scalar_losses(journal, import_module("keras.src.losses").LossFunctionWrapper)
     journal.set(vars(import_module(f"{KERAS_V1}.utils")), "multi_gpu_model", multi_gpu_model)
     experimental = _mixed_precision(journal)
     journal.set(vars(import_module(f"{KERAS_V1}.mixed_precision")), "experimental", experimental)
     for root in (KERAS_V1, "tensorflow.keras"):
         journal.set(sys.modules, f"{root}.{_EXPERIMENTAL}", experimental)
+
+
+def _take_scalar_losses(journal: Journal, wrapper: type[Any]) -> None:
+    """Hand a scalar output to a function of a loss as it is; Keras 2.15 looks for its last dimension."""
+    plain = wrapper.call
+
+    def call(self: Any, y_true: Any, y_pred: Any) -> Any:
+        is_scalar = getattr(getattr(y_pred, "shape", None), "rank", None) == 0
+        return self.fn(y_true, y_pred, **self._fn_kwargs) if is_scalar else plain(self, y_true, y_pred)
+
+    wrapper.call = call
+    journal.on_undo(lambda: setattr(wrapper, "call", plain))
 
 
 def _predict_proba(self: Any, x: Any, batch_size: int = 32, verbose: int = 0) -> np.ndarray:

@@ -166,8 +166,9 @@ def _why_kept(site: Site) -> str:
     places = site.script.project.kept.get(site.script.path, ())
     if not places:
         return "Native Keras does not run on the NPU; import the same names from tensorflow.keras."
-    named = ", ".join(f"{place.api} ({place.path}:{place.line})" for place in places[:_MOST_NAMED])
-    named += f" and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+    first = list({place.api: place for place in reversed(places)}.values())[::-1]
+    named = ", ".join(f"{place.api} ({place.path}:{place.line})" for place in first[:_MOST_NAMED])
+    named += f" and {len(first) - _MOST_NAMED} more" if len(first) > _MOST_NAMED else ""
     return (
         f"Native Keras does not run on the NPU, and the converter knows nothing of tf.keras for {named}. Write these in another "
         "way, then convert again; no file of the program was moved to tf.keras."

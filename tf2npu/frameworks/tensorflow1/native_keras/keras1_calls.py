@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tf2npu.frameworks.tensorflow1.native_keras.names import keras1_keywords
 from tf2npu.frameworks.tensorflow1.native_keras.source_names import Placed
 
-_ORDERINGS = {"tf": "'channels_last'", "th": "'channels_first'", "default": "None"}
+ORDERINGS = {"tf": "'channels_last'", "th": "'channels_first'", "default": "None"}
 _IMPLEMENTATIONS = {"cpu": "0", "mem": "1", "gpu": "2"}
 _SIZES = {"2D": ("nb_row", "nb_col"), "3D": ("kernel_dim1", "kernel_dim2", "kernel_dim3")}
 _WITH_INPUT_DIM = frozenset({"LSTM", "GRU", "SimpleRNN", "Conv1D", "Convolution1D"})
@@ -141,7 +141,7 @@ def change_layer(changes: CallChanges, name: str) -> None:
             raise Unclear("forget_bias_init")
         changes.put(words["forget_bias_init"], "unit_forget_bias=True")
     for old in [word for word in words if word in renamed]:
-        values = _ORDERINGS if old == "dim_ordering" else _IMPLEMENTATIONS if old == "consume_less" else None
+        values = ORDERINGS if old == "dim_ordering" else _IMPLEMENTATIONS if old == "consume_less" else None
         if values is None:
             changes.rename(old, renamed[old])
             continue

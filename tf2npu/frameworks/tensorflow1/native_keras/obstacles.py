@@ -39,10 +39,11 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
     return [alias.name for alias in node.names]
 
 
-def obstacles(names: SourceNames) -> Iterator[tuple[int, str]]:
-    """(Line, name) of what has no place in a program with tf.keras."""
+def obstacles(names: SourceNames, done: set[int]) -> Iterator[tuple[int, str]]:
+    """(Line, name) of what has no place in a program with tf.keras.  done: ids of chains that were changed."""
     for node, root, parts in names.chains():
-        yield from _of_chain(names, node, root, parts)
+        if id(node) not in done:
+            yield from _of_chain(names, node, root, parts)
     yield from _of_stars(names)
     for other in names.nodes:
         yield from _of_node(other)

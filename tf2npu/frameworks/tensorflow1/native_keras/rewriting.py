@@ -11,6 +11,7 @@ from tf2npu.frameworks.base import Rewriting, SourceFix
 from tf2npu.frameworks.tensorflow1.native_keras import messages
 from tf2npu.frameworks.tensorflow1.native_keras.imports import NotInTensorFlow, rewritten_import
 from tf2npu.frameworks.tensorflow1.native_keras.keras1_calls import (
+    ORDERINGS,
     CallChanges,
     Unclear,
     change_layer,
@@ -44,6 +45,7 @@ class _Source:
         self.names = SourceNames(text, tree)
         self.fixes: list[SourceFix] = []
         self.obstacles: list[Seen] = []
+        self.done: set[int] = set()  # chains of attributes that were changed with what stands beside them
 
     def rewriting(self) -> Rewriting | None:
         imported = [name for node in self.names.imports for name in _imported(node)]
@@ -59,9 +61,12 @@ class _Source:
         for one in self.names.nodes:
             if isinstance(one, ast.Call):
                 self.call(one)
+                self.ordering(one, one.func, "set_image_dim_ordering", one.args, "set_image_data_format")
+            elif isinstance(one, ast.Compare) and isinstance(one.left, ast.Call) and isinstance(one.ops[0], ast.Eq | ast.NotEq):
+                self.ordering(one, one.left.func, "image_dim_ordering", one.comparators, "image_data_format")
             elif isinstance(one, ast.Constant) and one.value == "val_accuracy":
                 self.remark(one, messages.ACCURACY, "manual")
-        for line, name in obstacles(self.names):
+        for line, name in obstacles(self.names, self.done):
             self.obstacle(line, name)
         foreign = tuple(Seen(self.path, line, name) for line, name in foreign_imports(self.names, self.tree))
         self.weights()
@@ -98,6 +103,18 @@ class _Source:
 
     def remark(self, node: Placed, message: str, level: str) -> None:
         self.fixes.append(SourceFix(*self.names.span(node), message, (), level))
+
+    def ordering(self, node: Placed, function: ast.expr, old: str, values: list[ast.expr], new: str) -> None:
+        """Change the order of dimensions of Keras 1, where its literal stands beside the function that asks for it or sets it."""
+        value = values[0] if len(values) == 1 else None
+        text = ORDERINGS.get(str(value.value)) if isinstance(value, ast.Constant) else None
+        root, _ = chain(function)
+        if not isinstance(function, ast.Attribute) or value is None or text is None or not self.names.is_certain(root):
+            return
+        if self.names.target(function) == f"backend.{old}":
+            end = self.names.span(function)[1]
+            self.add(node, messages.RENAMED, ((end - len(old), end, new), (*self.names.span(value), text)))
+            self.done.add(id(function))
 
     def chain(self, node: ast.Attribute, root: str, parts: list[str]) -> None:
         """Change a chain of attributes where tf.keras has the object in another module than native Keras."""
