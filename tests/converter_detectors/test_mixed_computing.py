@@ -29,7 +29,7 @@ def levels(result: FileResult, rule: str) -> list[Level]:
     [
         "with tf.Session() as sess:\n    pass\n",
         "cfg = tf.ConfigProto()\nwith tf.Session(config=cfg) as sess:\n    pass\n",
-        "def main():\n    sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))\n    sess.run(y)\nmain()\n",
+        "def main():\n    sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))\n    sess.run('y:0')\nmain()\n",
         "sv = tf.train.Supervisor()\nwith sv.managed_session() as sess:\n    pass\n",
     ],
 )

@@ -156,11 +156,11 @@ def _tell(site: Site, name: str) -> None:
         message = f"Python 2's built-in {name} is gone, so that Python 3 ends here with a NameError. Write {instead}."
         site.manual(message, instead if instead.isidentifier() else "")
     elif is_notebook(site.script.path):  # which may have names from cells that are not Python
-        site.info(f"No cell of Python defines {name}: without such a cell the notebook ends here with a NameError.")
+        site.info(f"No cell of Python defines {name}: without such a cell Python raises a NameError here.")
     elif any(isinstance(ancestor, _ENDS) for ancestor in site.script.walked.ancestors(site.node)):
         site.info(
-            f"{name} has no definition, so that a program that has met an error ends here with a NameError instead. Define the "
-            "name, or write the intended one."
+            f"{name} has no definition: a program that has met an error raises a NameError here in its place. Define the name, "
+            "or write the intended one."
         )
     elif uses_tensorflow(site.script):
         site.manual(

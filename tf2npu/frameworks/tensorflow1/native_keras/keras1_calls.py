@@ -6,10 +6,13 @@ Source: behaviour of Keras 2.2.5 (its legacy interface).
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable
 
+from tf2npu.findings import Edit
 from tf2npu.frameworks.tensorflow1.native_keras.names import keras1_keywords
 from tf2npu.frameworks.tensorflow1.native_keras.source_names import Placed
+from tf2npu.scanner.text.edits import spliced_range
 
 ORDERINGS = {"tf": "'channels_last'", "th": "'channels_first'", "default": "None"}
 _IMPLEMENTATIONS = {"cpu": "0", "mem": "1", "gpu": "2"}
@@ -117,11 +120,27 @@ class CallChanges:
                 self.changes.append((at, value, ""))
         self.changes.append((last, last, ")"))
 
+    def named(self) -> str:
+        """The arguments that go and those that come: by their names, or by their values where they have none."""
+        start, end = self.span(self.call)
+        edits = [Edit(*change, "") for change in sorted(self.changes)]
+        new = ast.parse(f"({spliced_range(self.text, edits, start, end)})", mode="eval").body
+        was, became = _arguments(self.call), _arguments(new)
+        gone, come = (list(dict.fromkeys(name or value for name, value in one)) for one in (was - became, became - was))
+        return " -> ".join(", ".join(names) for names in (gone, come) if names)
+
     def _have_something_between(self, nodes: list[ast.expr], words: list[ast.keyword]) -> bool:
         own = {id(node) for node in nodes}
         arguments = [*self.call.args, *(word.value for word in self.call.keywords)]
         places = [number for number, node in enumerate(arguments) if id(node) in own]
         return places != list(range(places[0], places[0] + len(nodes)))
+
+
+def _arguments(node: ast.AST) -> Counter[tuple[str | None, str]]:
+    if not isinstance(node, ast.Call):
+        return Counter()
+    words = [(word.arg, ast.unparse(word.value)) for word in node.keywords]
+    return Counter([*((None, ast.unparse(value)) for value in node.args), *words])
 
 
 def change_layer(changes: CallChanges, name: str) -> None:

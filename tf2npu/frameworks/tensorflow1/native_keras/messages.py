@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 IMPORT = "tf.keras took the place of native Keras, which does not run on the NPU. Nothing is left to do."
-KEYWORDS = "The arguments of Keras 1 were given the names that tf.keras has for them. Nothing is left to do."
-DEFAULTS = "Values that native Keras has by default were written out, as tf.keras has others. Nothing is left to do."
+KEYWORDS = "Arguments of Keras 1 became those of tf.keras: {}. Nothing is left to do."
+DEFAULTS = "Values that native Keras has by default were written out, as tf.keras has others: {}. Nothing is left to do."
 RENAMED = "The name that tf.keras has took the place of the one of native Keras. Nothing is left to do."
 ACTIVATION = (
     "Without recurrent_activation this layer has hard_sigmoid in tf.keras, as in Keras up to 2.2. For the numbers of Keras 2.3 "

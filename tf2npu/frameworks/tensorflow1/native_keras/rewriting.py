@@ -28,6 +28,7 @@ from tf2npu.scanner.syntax import chain, last_name
 RULE = "NPU303"
 _MENTION = re.compile(r"\bkeras\b")
 _OPTIMIZERS = frozenset({"SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam"})
+_OF_KERAS_1 = messages.KEYWORDS.partition("{")[0]
 _RECURRENT = frozenset({"LSTM", "GRU", "LSTMCell", "GRUCell"})
 
 
@@ -81,7 +82,7 @@ class _Source:
         imported = [module for node in self.names.imports for module, _ in _imported(node)]
         moved = (native(module) for module in imported)
         return any(modules().get(m, m) != m for m in moved if m) or any(
-            fix.message in (messages.KEYWORDS, messages.RENAMED) for fix in self.fixes
+            fix.message == messages.RENAMED or fix.message.startswith(_OF_KERAS_1) for fix in self.fixes
         )
 
     def weights(self) -> None:
@@ -164,7 +165,7 @@ class _Source:
         root, _ = chain(call.func)
         if self.names.target(call.func) is not None and not self.names.is_certain(root):
             return self.obstacle(call.lineno, root)
-        self.add(call, message, tuple(changes.changes))
+        self.add(call, message.format(changes.named()), tuple(changes.changes))
 
     def changed(self, call: ast.Call, changes: CallChanges) -> str:
         """Make the changes of a call, and return what they are for.  Raises: Unclear."""
