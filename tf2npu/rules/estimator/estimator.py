@@ -220,7 +220,7 @@ def _remove(call: Call, removed: list[cst.Arg]) -> None:
         if call.resolve(arg.value) == "None" or not is_read:
             call.info(removal)  # as the porting guide has it
         else:
-            call.manual(f"{removal} Lines that read {name} of the config get its default: change such lines.")
+            call.manual(f"{removal} Check lines that read {name} of the config: such lines get the default now.")
 
 
 def _reason(call: Call, name: str) -> str:
