@@ -62,9 +62,7 @@ assign_add of int32 and of the remainder."""
     ("dtype", "count", "steps", "is_resource"),
     [*((*row, False) for row in RECORDED), *((*row, True) for row in RECORDED_OF_RESOURCES)],
 )
-def test_a_rate_sees_the_step_that_it_sees_under_1_15(
-    dtype: tf.DType, count: Count, steps: list[int], is_resource: bool
-) -> None:
+def test_a_rate_sees_the_step_that_it_sees_under_1_15(dtype: tf.DType, count: Count, steps: list[int], is_resource: bool) -> None:
     with tf.Graph().as_default():
         counter = tf.get_variable("step", [], dtype, tf.zeros_initializer(), trainable=False, use_resource=is_resource)
         rate = tf.train.exponential_decay(1.0, counter, 10, 0.5)
