@@ -52,6 +52,7 @@ IN_ORDER = (
     Typed("tf2npu run --frontend mindspore train.py", r"Test accuracy: ", words=f"tf2npu run --frontend mindspore {LENET}"),
     Typed("tf2npu scan src", r"1 file: 1 would be converted"),
     Typed("tf2npu convert src --diff", r"\+.*npu_bridge"),
+    Typed("tf2npu convert . ../out", r"not converted, not copied: PROF_", 1),  # as one line of the example for MindSpore is told
     Typed("tf2npu convert src --in-place", r"`tf2npu undo src` puts the files back"),
     Typed("tf2npu undo src", r"1 file restored, 0 kept"),
     Typed("tf2npu run --smoke 5 out/train.py", r"Seen to train"),

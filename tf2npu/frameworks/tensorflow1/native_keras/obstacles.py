@@ -7,6 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
+from tf2npu.frameworks.tensorflow1.adapter_names import NPU_INIT, NPU_INIT_NAMES
 from tf2npu.frameworks.tensorflow1.native_keras.names import modules, objects, tensorflow_name
 from tf2npu.frameworks.tensorflow1.native_keras.source_names import SourceNames
 from tf2npu.scanner.syntax import chain, last_name
@@ -14,7 +15,7 @@ from tf2npu.scanner.syntax import chain, last_name
 _MODULE_TEXT = re.compile(r"keras(?:\.[a-z_]\w*)*")
 _FOR_ARRAYS = frozenset({"keras_preprocessing", "keras_applications"})
 _OTHER_BACKENDS = frozenset({"theano", "cntk"})
-_OWN = frozenset({"keras", "horovod", "tensorflow", "tensorflow_core", "tf_keras"})
+_OWN = frozenset({"keras", "horovod", "npu_bridge", "npu_device", "tensorflow", "tensorflow_core", "tf_keras"})
 _WITH_NATIVE_OBJECTS = frozenset(
     {"hyperas", "talos", "elephas", "autokeras", "innvestigate", "dist_keras", "distkeras", "seq2seq"}
 )
@@ -69,9 +70,11 @@ def _of_stars(names: SourceNames) -> Iterator[tuple[int, str]]:
     """Names that only a star import of native Keras can give."""
     stars = [node for node in names.imports if any(alias.name == "*" for alias in node.names)]
     native = [node for node in stars if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("keras.")]
-    if not native or len(native) < len(stars):
+    of_adapter = [node for node in stars if isinstance(node, ast.ImportFrom) and node.module == NPU_INIT]
+    if not native or len(native) + len(of_adapter) < len(stars):
         return
     given = {name for node in native for name in _star_names(str(node.module))}
+    given |= NPU_INIT_NAMES if of_adapter else set()  # which a conversion may have written
     for node in names.nodes:
         if isinstance(node, ast.Name) and not (names.is_bound(node.id) or node.id in given or hasattr(builtins, node.id)):
             yield node.lineno, f"{node.id} of {native[0].module}"
