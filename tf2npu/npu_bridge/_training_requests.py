@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from npu_runtime.analysis.training_updates import is_addition_that_trains, is_training_update
+from npu_runtime.analysis.training_updates import CHANGES, is_addition_that_trains, is_training_update
 
 
 def executed(graph: Any, fetches: Sequence[str], targets: Sequence[str], feeds: Sequence[str]) -> list[Any]:
@@ -26,19 +26,25 @@ def executed(graph: Any, fetches: Sequence[str], targets: Sequence[str], feeds: 
 def trains(graph: Any, operations: Sequence[Any]) -> bool:
     """Whether operations of a tf.Graph update variables as an optimizer does, or add what comes of data to a trainable one."""
     trainable = {variable.op.name for variable in graph.get_collection("trainable_variables")}
-    return any(_updates(operation, trainable) for operation in operations)
-
-
-def _updates(operation: Any, trainable: set[str]) -> bool:
-    """Whether an operation trains.  trainable: names of the operations of trainable variables."""
-    if is_training_update(operation.type):
+    if any(is_training_update(operation.type) for operation in operations):
         return True
-    is_change = bool(operation.inputs) and operation.inputs[0].op.name in trainable
-    return is_change and is_addition_that_trains(operation.type, _sources(operation))
+    changes: dict[str, list[Any]] = {}
+    for operation in operations:
+        if operation.type in CHANGES:
+            changes.setdefault(operation.inputs[0].op.name, []).append(operation)
+    return any(
+        is_addition_that_trains(operation.type, _sources(operation, changes))
+        for name in changes
+        if name in trainable
+        for operation in changes[name]
+    )
 
 
-def _sources(operation: Any) -> Iterator[tuple[str, str]]:
-    """Names and types of all operations that give what one adds to a variable."""
+def _sources(operation: Any, changes: Mapping[str, Sequence[Any]]) -> Iterator[tuple[str, str]]:
+    """Names and types of all operations that give what one adds to a variable.
+
+    changes: what changes each variable, by its name. Who reads the variable gets what that gives: moments are such.
+    """
     seen: set[str] = set()
     waiting = [tensor.op for tensor in operation.inputs[1:]]
     while waiting:
@@ -47,3 +53,4 @@ def _sources(operation: Any) -> Iterator[tuple[str, str]]:
             seen.add(one.name)
             yield one.name, one.type
             waiting += [tensor.op for tensor in one.inputs]
+            waiting += [tensor.op for change in changes.get(one.name, ()) for tensor in change.inputs[1:]]
