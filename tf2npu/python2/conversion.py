@@ -72,7 +72,7 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
             result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(OR_PYTHON2))
         result.findings.append(file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
         return result
-    return _of_original(result, data, modern)
+    return _of_original(result, data, modern, project.unshared.get(path, frozenset()))
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -129,7 +129,7 @@ def _read_otherwise(path: str, data: bytes, project: ProjectFacts) -> list[int]:
         return []
     blocks = _blocks(modern.before, modern.after)
     changed = [line + 1 for tag, start, end, *_ in blocks if tag != "equal" for line in range(start, max(end, start + 1))]
-    return sorted({*changed, *(_divided(modern, blocks) if not divides_as_3(modern.before) else ())})
+    return sorted({*changed, *(_divided(modern, blocks, frozenset()) if not divides_as_3(modern.before) else ())})
 
 
 @lru_cache(maxsize=32)
@@ -186,12 +186,12 @@ def _is_for_python3(text: str) -> bool:
         return True
 
 
-def _of_original(result: FileResult, data: bytes, modern: Modern) -> FileResult:
+def _of_original(result: FileResult, data: bytes, modern: Modern, own: frozenset[str]) -> FileResult:
     """The result as one of the original file: its edits, and findings at places of the original."""
     blocks = _blocks(modern.before, modern.after)
     findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) for f in result.findings]
     findings += list(_fixed(modern, blocks))
-    findings += _divisions(modern, blocks)
+    findings += _divisions(modern, blocks, own)
     ended = _ended(dataclasses.replace(result, findings=findings), data, modern.data)
     return dataclasses.replace(ended, edits=_line_edits(modern.before, decode(ended.after).text))
 
@@ -221,9 +221,9 @@ def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
             yield dataclasses.replace(finding, span=span, before=old.rstrip("\r\n"), after=new.rstrip("\r\n"))
 
 
-def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
+def _divisions(modern: Modern, blocks: list[Any], own: frozenset[str]) -> list[Finding]:
     """A finding about divisions that may be of whole numbers, for which Python 2 and 3 give different results."""
-    return _said_of_divisions([] if divides_as_3(modern.before) else _divided(modern, blocks))
+    return _said_of_divisions([] if divides_as_3(modern.before) else _divided(modern, blocks, own))
 
 
 def _said_of_divisions(lines: list[int]) -> list[Finding]:
@@ -237,9 +237,9 @@ def _said_of_divisions(lines: list[int]) -> list[Finding]:
     return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
 
 
-def _divided(modern: Modern, blocks: list[Any]) -> list[int]:
-    """Lines of the original with divisions that may be of whole numbers."""
-    return [_moved(Span(line, 1, line, 1), blocks).line for line in open_divisions(modern.after)]
+def _divided(modern: Modern, blocks: list[Any], own: frozenset[str]) -> list[int]:
+    """Lines of the original with divisions that may be of whole numbers. own: names that no other file uses."""
+    return [_moved(Span(line, 1, line, 1), blocks).line for line in open_divisions(modern.after, own.__contains__)]
 
 
 def _named(lines: list[int]) -> str:

@@ -14,7 +14,7 @@ _SHAPED = {
 _ROUNDING = frozenset(("math.floor", "np.floor", "numpy.floor"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 _COUNT = re.compile(
-    r"(?:^|_)(?:n|num|number|count|len|length|size|total|batch|batches|epochs?|steps?|width|height|rows|cols|samples?|examples?)"
+    r"(?:^|_)(?:n|num|number|count|counter|len|length|size|total|batch|batches|epochs?|steps?|width|height|rows|cols|samples?|examples?)"
     r"(?:_|$)|(?:^n|num|count|size|len)$"
 )
 """Names of numbers of things, which are not negative."""
@@ -35,6 +35,12 @@ def whole_places(node: ast.AST) -> Iterator[ast.expr]:
         yield from (bound for bound in (node.lower, node.upper, node.step) if bound is not None)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
         yield node.right
+
+
+def indexes(node: ast.AST) -> Iterator[ast.expr]:
+    """The indexes by which a node takes a part of something."""
+    if isinstance(node, ast.Subscript):
+        yield from node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def _sizes(shape: ast.expr) -> list[ast.expr]:
