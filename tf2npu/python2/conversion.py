@@ -20,7 +20,15 @@ from tf2npu.engine import convert_file as engine
 from tf2npu.engine.convert_file import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.python2.divisions import open_divisions
-from tf2npu.python2.fixers import FIXERS_OF_BOTH, Refused, divides_as_3, has_gone_builtins, python3_error, refactored
+from tf2npu.python2.fixers import (
+    FIXERS_OF_BOTH,
+    Refused,
+    broken_for_both,
+    divides_as_3,
+    has_gone_builtins,
+    python3_error,
+    refactored,
+)
 from tf2npu.python2.imports import implicit_siblings, with_relative_imports
 from tf2npu.python2.notebooks import modern_notebook
 from tf2npu.scanner.console_scripts import is_project_settings
@@ -70,9 +78,18 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     if modern.refusal:
         for n, finding in enumerate(result.findings):
             result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(OR_PYTHON2))
-        result.findings.append(file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
+        is_for_nobody = result.status is Status.COPIED and path not in project.reaching | project.reached
+        result.findings.append(_of_refusal(modern.refusal, broken_for_both(data) if is_for_nobody else None))
         return result
     return _of_original(result, data, modern, project.unshared.get(path, frozenset()))
+
+
+def _of_refusal(refusal: str, error: str | None) -> Finding:
+    """A finding about a file that stays. error: what is wrong with a file that has no Python and takes no part."""
+    if error is None:
+        return file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {refusal}")
+    message = f"Neither Python 2 nor Python 3 reads this file ({error}). No script for TensorFlow imports it: it stays as it is."
+    return file_findings.PYTHON2.finding(Level.INFO, message)
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
