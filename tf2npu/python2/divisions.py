@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 
 from tf2npu.python2.call_sites import bind_arguments
+from tf2npu.python2.canonical_names import with_canonical_names
 from tf2npu.python2.known_calls import taken_as_real
 from tf2npu.python2.number_kinds import kind_of
 from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Given, Names, attribute_key, scopes_of
@@ -58,7 +59,7 @@ def _divisions(text: str, is_own: Callable[[str], bool]) -> Iterator[tuple[ast.B
         tree = ast.parse(text)
     if not any(isinstance(node, ast.Div) for node in ast.walk(tree)):
         return
-    module, visited = scopes_of(tree)
+    module, visited = scopes_of(with_canonical_names(tree))
     note_settled_names(visited, module)
     bind_arguments(visited, module, is_own)
     _note_uses(visited, module)

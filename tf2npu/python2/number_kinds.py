@@ -8,6 +8,8 @@ from tf2npu.python2 import known_calls as known
 from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Binding, Given, Names, Result, attribute_key
 
 _SAME_KIND = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
+_DEEPEST = 50
+"""The most assignments, one from the other, that are followed."""
 _MOST_STEPS = 20_000
 """The most names that are looked up for one file: what is left then is not known."""
 
@@ -56,7 +58,9 @@ def _kind_of_place(node: ast.Name, names: Names) -> str:
         if id(node) in facts.known:
             return facts.known[id(node)]
         facts.steps += 1
-        kind = kind_of(value, scope) if facts.steps < _MOST_STEPS else UNKNOWN
+        facts.depth += 1
+        kind = kind_of(value, scope) if facts.steps < _MOST_STEPS and facts.depth < _DEEPEST else UNKNOWN
+        facts.depth -= 1
         if not facts.assumed:
             facts.known[id(node)] = kind
         if kind:
@@ -70,7 +74,7 @@ def _kind_of_call(node: ast.Call, names: Names) -> str:
     """REAL for functions that give real numbers, casts to them, and sums of them; WHOLE for lengths and the like."""
     called = known.called_name(node.func)
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    if called in known.WHOLE_CALLS or method in known.WHOLE_METHODS:
+    if called in known.WHOLE_CALLS or (method in known.WHOLE_METHODS and not any(k.arg == "dtype" for k in node.keywords)):
         return WHOLE
     is_math = called.startswith("math.") and called not in known.WHOLE_OF_MATH
     if called in known.REAL_CALLS or is_math or _is_made_real(node, called) or known.is_real_method(node):
@@ -156,25 +160,36 @@ def _kind_of_operation(op: ast.operator, left: ast.expr, right: ast.expr, names:
 
 def kind_of_name(name: str, names: Names) -> str:
     """The kind on which all bindings of a name in its scope agree; UNKNOWN where they do not."""
-    owner = names.owner(name)
+    owner, facts = names.owner(name), names.facts
     if owner is None or name in owner.open:
         return UNKNOWN if owner is None else owner.open[name]
-    names.facts.steps += 1
-    if names.facts.steps > _MOST_STEPS:
+    if (id(owner), name) in facts.named:
+        return facts.named[id(owner), name]
+    facts.steps += 1
+    if facts.steps > _MOST_STEPS:
         return UNKNOWN
+    facts.opened += 1
+    kind = _kind_of_bound(name, owner)
+    facts.opened -= 1
+    if not facts.opened:  # what was found while other names are open may be less than the truth
+        facts.named[id(owner), name] = kind
+    return kind
+
+
+def _kind_of_bound(name: str, owner: Names) -> str:
     bound = owner.bound[name]
     changes = [b for b in bound if isinstance(b, ast.AugAssign)]
     owner.open[name] = UNKNOWN
     first = {_kind_of_binding(b, owner) for b in bound if not isinstance(b, ast.AugAssign)}
     if REAL in first and UNKNOWN in first:  # s = s + x is real where s is: s is taken for real, and looked at again
         owner.open[name] = REAL
-        names.facts.assumed += 1
+        owner.facts.assumed += 1
         first = {_kind_of_binding(b, owner) for b in bound if not isinstance(b, ast.AugAssign)}
-        names.facts.assumed -= 1
+        owner.facts.assumed -= 1
     changed = {_kind_of_change(b, owner) for b in changes}
     del owner.open[name]
     kind = _kind_of_changes(first, changed, changes, [b for b in bound if b not in changes])
-    is_taken = len(bound) == 1 and (id(owner), name) in names.facts.real and name not in owner.arguments
+    is_taken = len(bound) == 1 and (id(owner), name) in owner.facts.real and name not in owner.arguments
     return REAL if is_taken and kind == UNKNOWN else kind
 
 

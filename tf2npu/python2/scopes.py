@@ -23,7 +23,9 @@ class Facts:
     numbers for sure before they are read.  real: names that are given to a function that takes real numbers alone, each with the
     id of its scope.  shortened: names of lists that lose parts.  inside: scopes of functions and classes, by the id of the node.
     changing: scopes of changes of attributes, by the id of the node.  known: kinds that were found, by the id of the place.
+    named: kinds of names, with the id of the scope.  opened: how many names are looked up at the moment.
     assumed: how many names are taken for real to look at them again.  steps: how many names were looked up.
+    depth: how many assignments are followed at the moment.
     """
 
     settled: dict[int, tuple[ast.expr, Names]] = field(default_factory=dict)
@@ -33,8 +35,11 @@ class Facts:
     inside: dict[int, Names] = field(default_factory=dict)
     changing: dict[int, Names] = field(default_factory=dict)
     known: dict[int, str] = field(default_factory=dict)
+    named: dict[tuple[int, str], str] = field(default_factory=dict)
+    opened: int = 0
     assumed: int = 0
     steps: int = 0
+    depth: int = 0
 
 
 @dataclass

@@ -74,7 +74,8 @@ class _Walk:
 
     def _assigned(self, statement: ast.Assign, values: dict[str, ast.expr]) -> dict[str, ast.expr]:
         pairs = [pair for target in statement.targets for pair in paired(target, statement.value)]
-        found = {name: value for name, value in values.items() if name not in set(_bound_in(statement))}
+        bound = set(_bound_in(statement))
+        found = {name: value for name, value in values.items() if name not in bound}
         for target, value in pairs:
             if isinstance(target, ast.Name) and value is not None and target.id not in self.foreign:
                 found[target.id] = value
