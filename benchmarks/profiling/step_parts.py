@@ -1,4 +1,4 @@
-"""Where the time of a step on the simulated device goes: a sampling profile by kind of code, and counters.
+"""The parts of a step's time on the simulated device: a sampling profile by kind of code, and counters.
 
     python -m benchmarks.profiling.step_parts [--seconds S] [NAME ...]
 
@@ -41,7 +41,7 @@ WARM_STEPS = 40
 SAMPLES_A_SECOND = 997
 """A prime, so that no step of a round number of microseconds stays in tune with it."""
 TOLD, N_COUNTERS = "counters:", 3
-"""What the child's line of counters begins with, and how many it has."""
+"""The beginning of the child's line of counters, and how many it has."""
 KINDS = ("products", "loops", "numpy calls", "Python", "memory", "other")
 INNER_LOOP = re.compile(
     r"^(FLOAT|DOUBLE|HALF|BOOL|U?(BYTE|SHORT|INT|LONG|LONGLONG))_|^simd_|_(to_)?(strided|contig)|^_(aligned|contig|strided)|pairwise_sum"
@@ -51,7 +51,7 @@ MEMORY = re.compile(r"mem(move|cpy|set|cmp)|alloc|^(cfree|_int_free|free|clear_p
 
 
 def kind_of(library: str, symbol: str) -> str:
-    """Which of KINDS a sample in a function of a shared library is."""
+    """The one of KINDS that a sample in a function of a shared library is."""
     name = library.rsplit("/", 1)[-1]
     if "blas" in name:
         return "products"
@@ -221,7 +221,7 @@ def row(name: str, seconds: float) -> str:
     return f"| {name} | {1000 * wall / n_steps:.2f} | {shares} | {n_faults / n_steps:.0f} |"
 
 
-@click.command(help="Where the time of a step goes.")
+@click.command(help="The parts of a step's time.")
 @click.argument("names", nargs=-1)
 @click.option("--seconds", default=6.0, show_default=True, help="Sampled seconds of each network.")
 @click.option("--one", help="Train one network in this process, as the child that is sampled.")

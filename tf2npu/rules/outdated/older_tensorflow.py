@@ -48,7 +48,8 @@ LOSSES = tuple(f"tensorflow.nn.{kind}_cross_entropy_with_logits" for kind in ("s
 PARAMETERS = {
     **dict.fromkeys(("mul", "sub"), ("x", "y")), **dict.fromkeys(("neg", "inv", "complex_abs"), ("x",)),
     **dict.fromkeys(("listdiff", "list_diff"), ("x", "y")), "select": ("condition", "t:x", "e:y"), "pack": ("values", "axis"),
-    "unpack": ("value", "num", "axis"), "scalar_summary": ("tags:name", "values:tensor"), "histogram_summary": ("tag:name", "values"),
+    "unpack": ("value", "num", "axis"), "scalar_summary": ("tags:name", "values:tensor"),
+    "histogram_summary": ("tag:name", "values"),
     "image_summary": ("tag:name", "tensor", "max_images:max_outputs"), "merge_summary": ("inputs",),
     "audio_summary": ("tag:name", "tensor", "sample_rate"), "merge_all_summaries": ("key",),
     "train.SummaryWriter": ("logdir", "graph"), "image.per_image_whitening": ("image",),
