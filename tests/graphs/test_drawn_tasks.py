@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+
 import pytest
-import tensorflow.compat.v1 as tf
 
 from benchmarks.models.drawn import Draws
 from benchmarks.models.drawn_tasks.generator import KINDS, network
-from benchmarks.models.model import Model
-from tests.runtime.device import device_of, device_session
+from tests.graphs.check import compare, distance
+from tests.graphs.training import Training, by_session
 
-N_STEPS = 5
+N_STEPS = 4
 TOLERANCE = 1e-4
-"""Difference of losses over the loss, as for the other graphs of this folder."""
+"""As for the graphs of `test_graphs`: difference over TensorFlow's value."""
 
 
 class SmallDraws(Draws):
@@ -23,22 +23,18 @@ class SmallDraws(Draws):
         return super().size(least, min(most, least + 2))
 
 
-def losses(session: tf.Session, model: Model) -> list[float]:
-    """The loss of each step from the initial variables."""
-    session.run(tf.global_variables_initializer())
-    return [float(session.run([model.loss, model.train], model.feeds)[0]) for _ in range(N_STEPS)]
+def small_network(index: int) -> Training:
+    _, model = network(index, SmallDraws)
+    return by_session(model.loss, model.train, lambda _: model.feeds)
 
 
 @pytest.mark.parametrize("index", range(len(KINDS)), ids=[kind.__name__ for kind in KINDS])
-def test_trains_as_on_tensorflow(index: int) -> None:
-    with tf.Graph().as_default():
-        tf.set_random_seed(1)
-        _, model = network(index, SmallDraws)
-        with tf.Session() as session:
-            theirs = losses(session, model)
-        with device_session() as session:
-            mine = losses(session, model)
-            programs = device_of(session)._state.record.programs
-    assert len(set(theirs)) == N_STEPS
-    np.testing.assert_allclose(mine, theirs, rtol=TOLERANCE)
-    assert {name: reason for program in programs for name, reason in program.host_nodes.items()} == {}
+def test_trains_as_on_tensorflow(index: int, tmp_path: Path) -> None:
+    outcome = compare(lambda: small_network(index), N_STEPS, tmp_path)
+    assert len({step.loss for step in outcome.theirs}) == N_STEPS
+    assert outcome.record.host_nodes == {}
+    assert {node for node in outcome.executed if outcome.op_types.get(node, "Const") != "Const"} == set()
+    for theirs, mine in zip(outcome.theirs, outcome.mine, strict=True):
+        assert distance(mine.loss, theirs.loss) <= TOLERANCE
+        far = {name: distance(mine.after[name], value) for name, value in theirs.after.items()}
+        assert {name: apart for name, apart in far.items() if apart > TOLERANCE} == {}

@@ -29,7 +29,8 @@ def training_step(draws: Draws, loss: tf.Tensor) -> tf.Operation:
     gradients, variables = zip(*optimizer.compute_gradients(loss), strict=True)
     if is_clipped:
         gradients, _ = tf.clip_by_global_norm(gradients, 5.0)
-    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+    # The loss first: a penalty that reads a ref variable may otherwise see what the step made of it.
+    with tf.control_dependencies([loss, *tf.get_collection(tf.GraphKeys.UPDATE_OPS)]):
         return optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
 
 
