@@ -39,15 +39,13 @@ from tests.runtime.device import device_of, device_session
 SETTLED = 30
 """Steps before the clock counts: the device tries both ways of short steps in the first ones."""
 TUNING_SECONDS = 120.0
-KINDS = (
-    "Layers on rows, images and sequences; or decoders, graphs, detectors, random fields, autoencoders, reinforcement learning."
-)
+KINDS = "Layers on rows, images and sequences; or decoders, graphs, detectors, random fields, autoencoders, RL."
 COLUMNS = ("untuned", "tuned", "untuned / TensorFlow", "tuned / TensorFlow", "gain", "known, new", "on the host")
 GENERATORS = {"shapes": drawn.network, "tasks": drawn_tasks.network}
 
 
 class Measured(NamedTuple):
-    """milliseconds: of a step on TensorFlow, untuned, tuned.  on_host: types and numbers of ops that the device leaves to the host."""
+    """milliseconds: of a step on TensorFlow, untuned, tuned.  on_host: types and numbers of ops that run on the host."""
 
     milliseconds: list[float]
     on_host: str
