@@ -21,7 +21,6 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import tensorflow.compat.v1 as tf
@@ -44,15 +43,8 @@ COLUMNS = ("untuned", "tuned", "untuned / TensorFlow", "tuned / TensorFlow", "ga
 GENERATORS = {"shapes": drawn.network, "tasks": drawn_tasks.network}
 
 
-class Measured(NamedTuple):
-    """milliseconds: of a step on TensorFlow, untuned, tuned.  on_host: types and numbers of ops that run on the host."""
-
-    milliseconds: list[float]
-    on_host: str
-
-
-def in_turns(model: Model, tuner: KernelTuner, most_steps: int) -> Measured:
-    """Trains on three sides by turns.  Raises: SystemExit where a variable did not move."""
+def in_turns(model: Model, tuner: KernelTuner, most_steps: int) -> tuple[list[float], str]:
+    """Milliseconds of a step: TensorFlow's, untuned, tuned; and `host_ops`.  Raises: SystemExit where a variable did not move."""
     with tf.Session() as theirs, device_session() as plain, device_session() as tuned:
         sides: list[tuple[tf.Session, Tuner | None, list[Step]]] = [(theirs, None, []), (plain, None, []), (tuned, tuner, [])]
         for session, choice, _ in sides:
@@ -67,7 +59,7 @@ def in_turns(model: Model, tuner: KernelTuner, most_steps: int) -> Measured:
                 set_tuner(choice)
                 steps += timed(session, model, most_steps)
         on_host = host_ops(plain)
-    return Measured([1000 * statistics.median(seconds for seconds, _ in steps) for _, _, steps in sides], on_host)
+    return [1000 * statistics.median(seconds for seconds, _ in steps) for _, _, steps in sides], on_host
 
 
 def host_ops(session: tf.Session) -> str:
