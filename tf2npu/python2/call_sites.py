@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from tf2npu.python2.scopes import UNKNOWN, Binding, FunctionNode, Given, Names
+from tf2npu.python2.scopes import UNKNOWN, Binding, Bindings, FunctionNode, Given
 
-Visited = list[tuple[ast.AST, Names]]
+Visited = list[tuple[ast.AST, Bindings]]
 
 
-def bind_arguments(visited: Visited, module: Names, is_own: Callable[[str], bool]) -> None:
+def bind_arguments(visited: Visited, module: Bindings, is_own: Callable[[str], bool]) -> None:
     """Bind the arguments of functions to what all calls give them. is_own: whether no other file uses a name of the module."""
     calls, others = _uses(visited)
     for node, names in visited:
@@ -35,9 +35,9 @@ def _called_by_name(node: ast.AST) -> ast.FunctionDef | None:
     return node if isinstance(node, ast.FunctionDef) else None
 
 
-def _uses(visited: Visited) -> tuple[dict[tuple[int, str], list[tuple[ast.Call, Names]]], set[tuple[int, str]]]:
+def _uses(visited: Visited) -> tuple[dict[tuple[int, str], list[tuple[ast.Call, Bindings]]], set[tuple[int, str]]]:
     """Calls by the name that is called and the scope that has it, and names that are read in any other way."""
-    calls: dict[tuple[int, str], list[tuple[ast.Call, Names]]] = {}
+    calls: dict[tuple[int, str], list[tuple[ast.Call, Bindings]]] = {}
     others: set[tuple[int, str]] = set()
     functions = {id(node.func) for node, _ in visited if isinstance(node, ast.Call)}
     for node, names in visited:
@@ -50,9 +50,9 @@ def _uses(visited: Visited) -> tuple[dict[tuple[int, str], list[tuple[ast.Call, 
 
 
 def _arguments_of(
-    node: FunctionNode, calls: list[tuple[ast.Call, Names]], names: Names, skipped: int
+    node: FunctionNode, calls: list[tuple[ast.Call, Bindings]], names: Bindings, skipped: int
 ) -> dict[str, list[Binding]]:
-    """What each argument gets; none where a call does not say it. skipped: arguments that no call gives, as self."""
+    """Values of each argument; none where a call does not say it. skipped: arguments that no call gives, as self."""
     plain = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
     defaults = dict(zip(reversed(plain), reversed(node.args.defaults), strict=False))
     found: dict[str, list[Binding]] = {name: [] for name in plain[skipped:]}

@@ -10,7 +10,7 @@ from tf2npu.python2.call_sites import bind_arguments
 from tf2npu.python2.canonical_names import with_canonical_names
 from tf2npu.python2.known_calls import taken_as_real
 from tf2npu.python2.number_kinds import kind_of
-from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Given, Names, attribute_key, scopes_of
+from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Bindings, Given, attribute_key, scopes_of
 from tf2npu.python2.settled_names import note_settled_names
 from tf2npu.python2.whole_uses import indexes, rounded, whole_parts, whole_places
 
@@ -35,7 +35,7 @@ def open_divisions(text: str, is_own: Callable[[str], bool] = _is_nobodys) -> li
     return sorted({node.lineno for node, kind in _divisions(text, is_own) if kind != REAL})
 
 
-def _kind_of_division(node: ast.BinOp | ast.AugAssign, names: Names, whole: set[int], same: set[int]) -> str:
+def _kind_of_division(node: ast.BinOp | ast.AugAssign, names: Bindings, whole: set[int], same: set[int]) -> str:
     """WHOLE where `//` is meant, REAL where Python 2 and 3 give the same.  whole: ids of what must be whole numbers.
 
     same: ids of quotients that are rounded down afterwards.
@@ -46,7 +46,7 @@ def _kind_of_division(node: ast.BinOp | ast.AugAssign, names: Names, whole: set[
     return WHOLE if set(sides) == {WHOLE} or id(node) in whole else REAL if id(node) in same else UNKNOWN
 
 
-def _sides(node: ast.BinOp | ast.AugAssign, names: Names) -> tuple[str, str]:
+def _sides(node: ast.BinOp | ast.AugAssign, names: Bindings) -> tuple[str, str]:
     if isinstance(node, ast.BinOp):
         return kind_of(node.left, names), kind_of(node.right, names)
     return kind_of(node.target, names), kind_of(node.value, names)
@@ -71,7 +71,7 @@ def _divisions(text: str, is_own: Callable[[str], bool]) -> Iterator[tuple[ast.B
             yield node, _kind_of_division(node, names, whole, same)
 
 
-def _note_uses(visited: list[tuple[ast.AST, Names]], module: Names) -> None:
+def _note_uses(visited: list[tuple[ast.AST, Bindings]], module: Bindings) -> None:
     """Note names that are given to functions of real numbers, and lists that lose parts."""
     for node, names in visited:
         taken = taken_as_real(node)
@@ -89,7 +89,7 @@ def _key(node: ast.expr) -> list[str]:
     return [node.id] if isinstance(node, ast.Name) else [f".{node.attr}"] if isinstance(node, ast.Attribute) else []
 
 
-def _whole(place: ast.expr, names: Names) -> Iterator[ast.expr]:
+def _whole(place: ast.expr, names: Bindings) -> Iterator[ast.expr]:
     """The parts of an expression that must be whole where it must be, and those of the one value of each name in it."""
     for part in whole_parts(place):
         yield part
@@ -98,7 +98,7 @@ def _whole(place: ast.expr, names: Names) -> Iterator[ast.expr]:
             yield from whole_parts(value)
 
 
-def _only_value(node: ast.expr, names: Names) -> ast.expr | None:
+def _only_value(node: ast.expr, names: Bindings) -> ast.expr | None:
     """The one value that a name, or an attribute of self, has in the file."""
     key = node.id if isinstance(node, ast.Name) else attribute_key(node)
     owner = names.owner(key) if key is not None else None
@@ -107,7 +107,7 @@ def _only_value(node: ast.expr, names: Names) -> ast.expr | None:
     return bound[0] if len(bound) == 1 and isinstance(bound[0], ast.expr) and not is_argument else None
 
 
-def _indexes_with_rests(visited: list[tuple[ast.AST, Names]]) -> Iterator[int]:
+def _indexes_with_rests(visited: list[tuple[ast.AST, Bindings]]) -> Iterator[int]:
     """Ids of quotients that are indexes beside the rest of the same division: row and column, as `divmod` gives them."""
     rests = {
         (id(names), ast.unparse(node.left), ast.unparse(node.right))

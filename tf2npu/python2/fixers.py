@@ -45,7 +45,7 @@ def python3_error(text: str) -> str | None:
 
 
 def broken_for_both(data: bytes) -> str | None:
-    """What Python 3 says against a source that is none of Python 2 either; None where it may be one of the two."""
+    """The error of Python 3 for a source that Python 2 does not read either; None where one of the two may."""
     text = decode(data).text
     try:
         _run_fixers(text if text.endswith("\n") else text + "\n", FIXERS)

@@ -92,7 +92,7 @@ def type_of(node: ast.Call, position: int) -> str | None:
 
 
 def fetched(node: ast.expr | None) -> ast.expr | None:
-    """What a session is asked for; None for other expressions."""
+    """The tensor, or list of them, that a session is asked for; None for other expressions."""
     if not isinstance(node, ast.Call) or not node.args or not isinstance(node.func, ast.Attribute) or node.func.attr != "run":
         return None
     return node.args[0] if ast.unparse(node.func.value).lower().endswith(("sess", "session")) else None

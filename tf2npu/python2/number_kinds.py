@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tf2npu.python2 import known_calls as known
-from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Binding, Given, Names, Result, attribute_key
+from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Binding, Bindings, Given, Result, attribute_key
 
 _SAME_KIND = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod)
 _DEEPEST = 50
@@ -14,7 +14,7 @@ _MOST_STEPS = 20_000
 """The most names that are looked up for one file: what is left then is not known."""
 
 
-def kind_of(node: ast.expr, names: Names) -> str:
+def kind_of(node: ast.expr, names: Bindings) -> str:
     """The kind of number that an expression gives in Python 2."""
     if isinstance(node, ast.Constant):
         return {int: WHOLE, float: REAL}.get(type(node.value), UNKNOWN)
@@ -31,7 +31,7 @@ def kind_of(node: ast.expr, names: Names) -> str:
     return _kind_of_attribute(node, names) if isinstance(node, ast.Attribute) else UNKNOWN
 
 
-def _kind_of_part(node: ast.Subscript, names: Names) -> str:
+def _kind_of_part(node: ast.Subscript, names: Bindings) -> str:
     """WHOLE for a size of a shape, REAL for a part of what is real, which is an array then."""
     is_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
     is_shape = is_shape or (isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith(".as_list"))
@@ -40,7 +40,7 @@ def _kind_of_part(node: ast.Subscript, names: Names) -> str:
     return REAL if kind_of(node.value, names) == REAL else UNKNOWN
 
 
-def _kind_of_attribute(node: ast.Attribute, names: Names) -> str:
+def _kind_of_attribute(node: ast.Attribute, names: Bindings) -> str:
     if known.called_name(node) in known.REAL_NAMES:
         return REAL
     if isinstance(node.value, ast.Name) and node.value.id in ("args", "FLAGS"):
@@ -50,7 +50,7 @@ def _kind_of_attribute(node: ast.Attribute, names: Names) -> str:
     return REAL if key is not None and kind_of_name(key, names) == REAL else UNKNOWN
 
 
-def _kind_of_place(node: ast.Name, names: Names) -> str:
+def _kind_of_place(node: ast.Name, names: Bindings) -> str:
     """The kind of a name where it is read: by the assignment before, by a use before, or by all that it gets."""
     facts = names.facts
     if id(node) in facts.settled:
@@ -70,7 +70,7 @@ def _kind_of_place(node: ast.Name, names: Names) -> str:
     return WHOLE if is_used and kind == UNKNOWN else kind
 
 
-def _kind_of_call(node: ast.Call, names: Names) -> str:
+def _kind_of_call(node: ast.Call, names: Bindings) -> str:
     """REAL for functions that give real numbers, casts to them, and sums of them; WHOLE for lengths and the like."""
     called = known.called_name(node.func)
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -117,7 +117,7 @@ def _is_made_real(node: ast.Call, called: str) -> bool:
     return known.type_of(node, known.CASTS[called]) in known.REAL_TYPES if called in known.CASTS else False
 
 
-def holds_real(node: ast.expr, names: Names) -> bool:
+def holds_real(node: ast.expr, names: Bindings) -> bool:
     """Whether a list has a real number in it, so that its sum, and an array of it, is real."""
     if isinstance(node, (ast.List, ast.Tuple)):
         return any(kind_of(part, names) == REAL or holds_real(part, names) for part in node.elts)
@@ -132,7 +132,7 @@ def holds_real(node: ast.expr, names: Names) -> bool:
     return _all_hold_real(f"{key}[]", owner.bound[key], owner)
 
 
-def _all_hold_real(mark: str, bound: list[Binding], owner: Names) -> bool:
+def _all_hold_real(mark: str, bound: list[Binding], owner: Bindings) -> bool:
     """Whether all lists that a name gets have a real number; one that goes on from itself has it from the first."""
     if mark in owner.open:
         return True
@@ -145,7 +145,7 @@ def _all_hold_real(mark: str, bound: list[Binding], owner: Names) -> bool:
     return holds
 
 
-def _kind_of_operation(op: ast.operator, left: ast.expr, right: ast.expr, names: Names) -> str:
+def _kind_of_operation(op: ast.operator, left: ast.expr, right: ast.expr, names: Bindings) -> str:
     """Python 2 gives a whole number for two of them and a real one where a side is real."""
     first = kind_of(left, names)
     kinds = {first, kind_of(right, names)}
@@ -158,7 +158,7 @@ def _kind_of_operation(op: ast.operator, left: ast.expr, right: ast.expr, names:
     return UNKNOWN if is_text else REAL if REAL in kinds else WHOLE if kinds == {WHOLE} else UNKNOWN
 
 
-def kind_of_name(name: str, names: Names) -> str:
+def kind_of_name(name: str, names: Bindings) -> str:
     """The kind on which all bindings of a name in its scope agree; UNKNOWN where they do not."""
     owner, facts = names.owner(name), names.facts
     if owner is None or name in owner.open:
@@ -176,7 +176,7 @@ def kind_of_name(name: str, names: Names) -> str:
     return kind
 
 
-def _kind_of_bound(name: str, owner: Names) -> str:
+def _kind_of_bound(name: str, owner: Bindings) -> str:
     bound = owner.bound[name]
     changes = [b for b in bound if isinstance(b, ast.AugAssign)]
     owner.open[name] = UNKNOWN
@@ -193,7 +193,7 @@ def _kind_of_bound(name: str, owner: Names) -> str:
     return REAL if is_taken and kind == UNKNOWN else kind
 
 
-def _kind_of_change(change: ast.AugAssign, owner: Names) -> str:
+def _kind_of_change(change: ast.AugAssign, owner: Bindings) -> str:
     return kind_of(change.value, owner.facts.changing.get(id(change), owner)) if isinstance(change.op, _SAME_KIND) else UNKNOWN
 
 
@@ -211,7 +211,7 @@ def _kind_of_changes(first: set[str], changed: set[str], changes: list[ast.AugAs
     return UNKNOWN if UNKNOWN in changed or REAL in changed else kind
 
 
-def _kind_of_binding(bound: Binding, owner: Names) -> str:
+def _kind_of_binding(bound: Binding, owner: Bindings) -> str:
     if isinstance(bound, Given):
         return kind_of(bound.value, bound.names)
     if isinstance(bound, Result):
@@ -219,7 +219,7 @@ def _kind_of_binding(bound: Binding, owner: Names) -> str:
     return bound if isinstance(bound, str) else UNKNOWN if isinstance(bound, ast.AugAssign) else kind_of(bound, owner)
 
 
-def _kind_of_results(name: str, names: Names) -> str:
+def _kind_of_results(name: str, names: Bindings) -> str:
     """The kind of what a function of the file gives, whoever calls it."""
     owner = names.owner(name)
     found = owner.functions.get(name, []) if owner is not None and not owner.is_class else []
@@ -228,7 +228,7 @@ def _kind_of_results(name: str, names: Names) -> str:
     return _kind_of_returns(Result(found[0]), owner)
 
 
-def _kind_of_returns(result: Result, owner: Names) -> str:
+def _kind_of_returns(result: Result, owner: Bindings) -> str:
     """The kind on which all that a function returns agrees."""
     inside, mark = owner.facts.inside[id(result.function)], "return"
     if mark in inside.open or isinstance(result.function, ast.AsyncFunctionDef):
@@ -240,7 +240,7 @@ def _kind_of_returns(result: Result, owner: Names) -> str:
 
 
 def _returned(function: ast.AST) -> list[ast.expr | None]:
-    """What a function returns itself; a generator gives nothing that is known."""
+    """The values that a function returns itself; a generator gives nothing that is known."""
     found: list[ast.expr | None] = []
     todo = list(ast.iter_child_nodes(function))
     while todo:

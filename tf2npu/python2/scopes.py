@@ -17,7 +17,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass
 class Facts:
-    """What the scopes of one file have in common.
+    """Facts that the scopes of one file have in common.
 
     settled: the one value that a name has at a place, by the id of the place.  whole: ids of names that were used as whole
     numbers for sure before they are read.  real: names that are given to a function that takes real numbers alone, each with the
@@ -28,12 +28,12 @@ class Facts:
     depth: how many assignments are followed at the moment.
     """
 
-    settled: dict[int, tuple[ast.expr, Names]] = field(default_factory=dict)
+    settled: dict[int, tuple[ast.expr, Bindings]] = field(default_factory=dict)
     whole: set[int] = field(default_factory=set)
     real: set[tuple[int, str]] = field(default_factory=set)
     shortened: set[str] = field(default_factory=set)
-    inside: dict[int, Names] = field(default_factory=dict)
-    changing: dict[int, Names] = field(default_factory=dict)
+    inside: dict[int, Bindings] = field(default_factory=dict)
+    changing: dict[int, Bindings] = field(default_factory=dict)
     known: dict[int, str] = field(default_factory=dict)
     named: dict[tuple[int, str], str] = field(default_factory=dict)
     opened: int = 0
@@ -47,7 +47,7 @@ class Given:
     """A value that is read in another scope than the name that it binds: an argument of a call, or a default."""
 
     value: ast.expr
-    names: Names = field(repr=False)
+    names: Bindings = field(repr=False)
 
 
 @dataclass
@@ -61,10 +61,10 @@ Binding = ast.expr | ast.AugAssign | Given | Result | str
 
 
 @dataclass
-class Names:
+class Bindings:
     """The bindings of names in a scope: each a value, an augmented assignment, or a kind that is known at once."""
 
-    outer: Names | None
+    outer: Bindings | None
     facts: Facts = field(repr=False)
     bound: dict[str, list[Binding]] = field(default_factory=dict)
     open: dict[str, str] = field(default_factory=dict)
@@ -72,9 +72,9 @@ class Names:
     functions: dict[str, list[FunctionNode]] = field(default_factory=dict)
     arguments: frozenset[str] = frozenset()
 
-    def owner(self, name: str) -> Names | None:
+    def owner(self, name: str) -> Bindings | None:
         """The scope that gives a name its value here; None for a name of nobody in the file."""
-        names: Names | None = self
+        names: Bindings | None = self
         while names is not None and name not in names.bound:
             names = names.outer
         return names
@@ -84,7 +84,7 @@ class Names:
         self.bound.setdefault(name, []).append(value)
 
     @property
-    def module(self) -> Names:
+    def module(self) -> Bindings:
         """The scope of the file."""
         return self if self.outer is None else self.outer.module
 
@@ -96,15 +96,15 @@ def attribute_key(node: ast.AST) -> str | None:
     return None
 
 
-def scopes_of(tree: ast.Module) -> tuple[Names, list[tuple[ast.AST, Names]]]:
+def scopes_of(tree: ast.Module) -> tuple[Bindings, list[tuple[ast.AST, Bindings]]]:
     """The scope of a file, and each of its nodes with the names that it sees."""
-    module = Names(None, Facts())
+    module = Bindings(None, Facts())
     for name, kind in _flags(tree):
         module.add(f"FLAGS.{name}", kind)
     return module, list(_visit(tree, module))
 
 
-def _bind_attributes(node: ast.AST, names: Names) -> None:
+def _bind_attributes(node: ast.AST, names: Bindings) -> None:
     """Note what attributes get, whatever object has them: `.name` of the module is bound to all of it."""
     module = names.module
     pairs: list[tuple[ast.expr, ast.expr | None]] = []
@@ -161,18 +161,18 @@ def _flags(tree: ast.Module) -> Iterator[tuple[str, str]]:
             yield name.lstrip("-").replace("-", "_"), kind
 
 
-def _visit(node: ast.AST, names: Names) -> Iterator[tuple[ast.AST, Names]]:
+def _visit(node: ast.AST, names: Bindings) -> Iterator[tuple[ast.AST, Bindings]]:
     """Each node with the names that it sees; what binds a name is noted on the way."""
     yield node, names
     _bind(node, names)
     _bind_attributes(node, names)
     inner = names
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        inner = names.facts.inside[id(node)] = Names(names.outer if names.is_class else names, names.facts)
+        inner = names.facts.inside[id(node)] = Bindings(names.outer if names.is_class else names, names.facts)
         inner.arguments = frozenset(arg.arg for arg in arguments(node))
         inner.bound.update({name: [UNKNOWN] for name in inner.arguments})
     elif isinstance(node, ast.ClassDef):
-        inner = names.facts.inside[id(node)] = Names(names, names.facts, is_class=True)
+        inner = names.facts.inside[id(node)] = Bindings(names, names.facts, is_class=True)
     for child in ast.iter_child_nodes(node):
         yield from _visit(child, inner)
 
@@ -183,7 +183,7 @@ def arguments(node: FunctionNode | ast.Lambda) -> list[ast.arg]:
     return [arg for arg in given if arg is not None]
 
 
-def _bind(node: ast.AST, names: Names) -> None:
+def _bind(node: ast.AST, names: Bindings) -> None:
     if isinstance(node, ast.Assign):
         for target in node.targets:
             _bind_target(target, node.value, names)
@@ -208,13 +208,13 @@ def _bind(node: ast.AST, names: Names) -> None:
         _bind_target(node.optional_vars, None, names)
 
 
-def _bind_target(target: ast.expr, value: ast.expr | None, names: Names) -> None:
+def _bind_target(target: ast.expr, value: ast.expr | None, names: Bindings) -> None:
     for part, own in paired(target, value):
         if isinstance(part, ast.Name):
             names.add(part.id, UNKNOWN if own is None else own)
 
 
-def _bind_loop(target: ast.expr, source: ast.expr, names: Names) -> None:
+def _bind_loop(target: ast.expr, source: ast.expr, names: Bindings) -> None:
     called = source.func.id if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) else ""
     if isinstance(target, ast.Name) and called in RANGES:
         names.add(target.id, WHOLE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tf2npu.python2.scopes import Facts, FunctionNode, Names, paired
+from tf2npu.python2.scopes import Bindings, Facts, FunctionNode, paired
 from tf2npu.python2.whole_uses import whole_places
 
 _MAY_NOT_RUN = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def note_settled_names(visited: list[tuple[ast.AST, Names]], module: Names) -> None:
+def note_settled_names(visited: list[tuple[ast.AST, Bindings]], module: Bindings) -> None:
     """Note the places of names that have one value, and of those that were used as whole numbers before."""
     foreign = {name for node, _ in visited if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
     for node, names in visited:
@@ -24,7 +24,7 @@ def note_settled_names(visited: list[tuple[ast.AST, Names]], module: Names) -> N
 class _Walk:
     """The way through the statements of one scope, in the order in which they run."""
 
-    def __init__(self, names: Names, foreign: set[str]) -> None:
+    def __init__(self, names: Bindings, foreign: set[str]) -> None:
         self.names = names
         self.facts: Facts = names.facts
         self.foreign = foreign  # names that other scopes may change

@@ -100,7 +100,7 @@ class ProjectFacts:
         project.named_distributions = frozenset[str]().union(*(f.named_distributions for f in files.values()))
         naming = {path: facts.naming for path, facts in files.items()}
         project.uncalled = uncalled(naming, project.find_module)
-        project.unshared = unshared(naming, {path: files[path].definitions for path in project.python2 if path in files})
+        project.unshared = unshared(naming, {path: facts.definitions for path, facts in files.items() if path in project.python2})
         project._forget_details()
         return project
 
@@ -118,11 +118,8 @@ class ProjectFacts:
                 by_modules[framework.bound_by] = Reach(reaching, imported_by(reaching, edges))
             self.reach[framework.name] = by_modules[framework.bound_by]
         found = [reach for reach in by_modules.values() if reach.reaching]
-        if len(found) == 1:
-            self.reaching, self.reached = found[0].reaching, found[0].reached
-        else:
-            self.reaching = frozenset[str]().union(*(reach.reaching for reach in found))
-            self.reached = frozenset[str]().union(*(reach.reached for reach in found))
+        self.reaching = frozenset[str]().union(*(reach.reaching for reach in found))
+        self.reached = frozenset[str]().union(*(reach.reached for reach in found))
 
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""
