@@ -14,12 +14,14 @@ from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Bindings, Given, attribu
 from tf2npu.python2.settled_names import note_settled_names
 from tf2npu.python2.whole_uses import indexes, rounded, whole_parts, whole_places
 
+END_OF_CELL = "#:end of cell"
+"""The beginning of a line behind each cell of a notebook: cells are run in any order, and more than once."""
 _SHORTENING = frozenset(("pop", "remove", "clear"))
 
 
 def with_whole_divisions(text: str) -> str:
     """Source in which divisions that are known to be of whole numbers are written `//`; text must be one that parses."""
-    divisions = list(_divisions(text, _is_nobodys))
+    divisions = list(_divisions(text, _is_nobodys, END_OF_CELL not in text))
     found = [place for node, kind in divisions if kind == WHOLE and (place := _slash(text, node)) is not None]
     for place in sorted(found, reverse=True):
         text = f"{text[:place]}/{text[place:]}"
@@ -30,9 +32,12 @@ def _is_nobodys(name: str) -> bool:
     return False
 
 
-def open_divisions(text: str, is_own: Callable[[str], bool] = _is_nobodys) -> list[int]:
-    """Lines, from 1, of divisions that may be of whole numbers. is_own: whether no other file uses a name of the module."""
-    return sorted({node.lineno for node, kind in _divisions(text, is_own) if kind != REAL})
+def open_divisions(text: str, is_own: Callable[[str], bool] = _is_nobodys, in_order: bool = True) -> list[int]:
+    """Lines, from 1, of divisions that may be of whole numbers.
+
+    is_own: whether no other file uses a name of the module.  in_order: whether the text is run from its first line to its last.
+    """
+    return sorted({node.lineno for node, kind in _divisions(text, is_own, in_order) if kind != REAL})
 
 
 def _kind_of_division(node: ast.BinOp | ast.AugAssign, names: Bindings, whole: set[int], same: set[int]) -> str:
@@ -52,7 +57,7 @@ def _sides(node: ast.BinOp | ast.AugAssign, names: Bindings) -> tuple[str, str]:
     return kind_of(node.target, names), kind_of(node.value, names)
 
 
-def _divisions(text: str, is_own: Callable[[str], bool]) -> Iterator[tuple[ast.BinOp | ast.AugAssign, str]]:
+def _divisions(text: str, is_own: Callable[[str], bool], in_order: bool) -> Iterator[tuple[ast.BinOp | ast.AugAssign, str]]:
     """Each division with its kind."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about odd escapes in the user's strings
@@ -60,7 +65,7 @@ def _divisions(text: str, is_own: Callable[[str], bool]) -> Iterator[tuple[ast.B
     if not any(isinstance(node, ast.Div) for node in ast.walk(tree)):
         return
     module, visited = scopes_of(with_canonical_names(tree))
-    note_settled_names(visited, module)
+    note_settled_names(visited, module, in_order)
     bind_arguments(visited, module, is_own)
     _note_uses(visited, module)
     whole = {id(part) for node, names in visited for place in whole_places(node) for part in _whole(place, names)}

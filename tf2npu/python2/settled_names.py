@@ -11,11 +11,14 @@ from tf2npu.python2.whole_uses import whole_places
 _MAY_NOT_RUN = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def note_settled_names(visited: list[tuple[ast.AST, Bindings]], module: Bindings) -> None:
-    """Note the places of names that have one value, and of those that were used as whole numbers before."""
+def note_settled_names(visited: list[tuple[ast.AST, Bindings]], module: Bindings, in_order: bool) -> None:
+    """Note the places of names that have one value, and of those that were used as whole numbers before.
+
+    in_order: whether the statements of the module run one after the other, which cells of a notebook need not do.
+    """
     foreign = {name for node, _ in visited if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
     for node, names in visited:
-        if isinstance(node, ast.Module):
+        if isinstance(node, ast.Module) and in_order:
             _Walk(module, foreign).block(node.body, {}, frozenset())
         elif isinstance(node, FunctionNode):
             _Walk(names.facts.inside[id(node)], foreign).block(node.body, {}, frozenset())
