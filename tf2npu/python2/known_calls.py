@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import ast
 
-_FIRST = (("numpy.", "np."), ("tensorflow.compat.v1.", "tf."), ("tensorflow.", "tf."), ("tf.compat.v1.", "tf."))
+_FIRST = (
+    ("numpy.", "np."),
+    ("tensorflow.compat.v1.", "tf."),
+    ("tensorflow.", "tf."),
+    ("tf.compat.v1.", "tf."),
+    ("tf.python.ops.", ""),
+)
 WHOLE_CALLS = frozenset(("len", "int", "ord", "np.count_nonzero", "math.factorial"))
 WHOLE_METHODS = frozenset(("count_nonzero",))
 _ELEMENTS_REAL = (
