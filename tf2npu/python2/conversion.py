@@ -31,6 +31,7 @@ from tf2npu.python2.fixers import (
 )
 from tf2npu.python2.imports import implicit_siblings, with_relative_imports
 from tf2npu.python2.notebooks import modern_notebook
+from tf2npu.python2.record_texts import texts_of_records
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.notebooks.path import is_notebook
@@ -209,6 +210,7 @@ def _of_original(result: FileResult, data: bytes, modern: Modern, own: frozenset
     findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) for f in result.findings]
     findings += list(_fixed(modern, blocks))
     findings += _divisions(modern, blocks, own)
+    findings += _texts_of_records(modern, blocks)
     ended = _ended(dataclasses.replace(result, findings=findings), data, modern.data)
     return dataclasses.replace(ended, edits=_line_edits(modern.before, decode(ended.after).text))
 
@@ -241,6 +243,19 @@ def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
 def _divisions(modern: Modern, blocks: list[Any], own: frozenset[str]) -> list[Finding]:
     """A finding about divisions that may be of whole numbers, for which Python 2 and 3 give different results."""
     return _said_of_divisions([] if divides_as_3(modern.before) else _divided(modern, blocks, own))
+
+
+def _texts_of_records(modern: Modern, blocks: list[Any]) -> list[Finding]:
+    """A finding about values of records that were text to Python 2, and are bytes to Python 3."""
+    lines = [_moved(Span(line, 1, line, 1), blocks).line for line in texts_of_records(modern.after)]
+    if not lines:
+        return []
+    message = (
+        f"Values of records (lines: {_named(lines)}): Python 3 gives bytes there, which were text to Python 2. "
+        "Write .decode() behind those that are text."
+    )
+    finding = file_findings.PYTHON2.finding(Level.MANUAL, message)
+    return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
 
 
 def _said_of_divisions(lines: list[int]) -> list[Finding]:

@@ -14,7 +14,7 @@ from tf2npu.python2.scopes import REAL, UNKNOWN, WHOLE, Bindings, Given, attribu
 from tf2npu.python2.settled_names import note_settled_names
 from tf2npu.python2.whole_uses import indexes, rounded, whole_parts, whole_places
 
-END_OF_CELL = "#:end of cell"
+END_OF_CELL = "#:end_of_cell"
 """The beginning of a line behind each cell of a notebook: cells are run in any order, and more than once."""
 _SHORTENING = frozenset(("pop", "remove", "clear"))
 
