@@ -149,7 +149,7 @@ def _brings_memory_files(site: Site) -> bool:
             for start, end, code in edits:
                 site.replace_range(start, end, code)
             site.fixed(
-                f"Python 3 has no StringIO for both bytes and text. What is written and read here is of one kind, so that {new} was "
+                f"Python 3 has no StringIO for both bytes and text. Only one kind is written and read here, so that {new} was "
                 "written. Nothing is left to do."
             )
             return True
