@@ -30,6 +30,8 @@ def levels(result: FileResult, rule: str) -> list[Level]:
         "with tf.Session() as sess:\n    pass\n",
         "cfg = tf.ConfigProto()\nwith tf.Session(config=cfg) as sess:\n    pass\n",
         "def main():\n    sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))\n    sess.run('y:0')\nmain()\n",
+        "def made():\n    return tf.ConfigProto()\nwith tf.Session('', config=made()) as sess:\n    pass\n",
+        "def made():\n    return load()\nwith tf.Session('', config=made()) as sess:\n    pass\n",
         "sv = tf.train.Supervisor()\nwith sv.managed_session() as sess:\n    pass\n",
     ],
 )
@@ -101,6 +103,19 @@ def test_a_session_that_is_on_the_npu_without_the_option_is_told() -> None:
     entry = "c.graph_options.rewrite_options.custom_optimizers.add().name = 'NpuOptimizer'\n"
     own = f"{TF}import model\nc = tf.ConfigProto()\n{entry}"
     result = converted({"model.py": MODEL, "train.py": own + "with tf.Session(config=c) as sess:\n    pass\n"})["train.py"]
+    assert Level.MANUAL in levels(result, "NPU101") and SET not in result.after.decode()
+
+
+@pytest.mark.parametrize(
+    "session",
+    [
+        "from others import made\nwith tf.Session(config=made()) as sess:\n    pass\n",
+        "def made():\n    return npu_config_of(2)\nwith tf.Session(config=made()) as sess:\n    pass\n",
+        "def made():\n    return load()\nwith tf.Session(target(), config=made()) as sess:\n    pass\n",
+    ],
+)
+def test_a_config_that_another_function_may_have_put_on_the_npu_is_left_to_a_person(session: str) -> None:
+    result = converted({"model.py": MODEL, "train.py": f"{TF}import model\n{session}"})["train.py"]
     assert Level.MANUAL in levels(result, "NPU101") and SET not in result.after.decode()
 
 
