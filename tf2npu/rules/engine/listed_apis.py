@@ -40,8 +40,8 @@ API without mix_compile_mode.
 """
 _CONTRADICTED = frozenset(("tensorflow.nn.embedding_lookup_sparse", *(f"tensorflow.sparse.{name}" for name in SPARSE_OPS)))
 _EITHER_WAY = (
-    "{}: the published list contradicts itself on such ops. They run either way, as mix_compile_mode leaves what the NPU does "
-    "not have to the host; the option is set (or asked for) where the session is made."
+    "{}: the published list contradicts itself on such ops. They run either way: mix_compile_mode leaves what the NPU does "
+    "not have to the host. That option is set (or asked for) where the session is made."
 )
 _Used = tuple[str, Api, list[Place]]
 

@@ -90,9 +90,9 @@ def queue_reader(call: Call) -> None:
         )
     elif kind in _SEEN_MIXED and call.script.path in tensorflow_in(call.script.project).mixed_graphs:
         call.info(
-            f"The host reads: a network of the vendor's model zoo ({_SEEN_MIXED[kind]}) trains so on an NPU with "
-            "mix_compile_mode=True, which is set (or asked for) where the session is made. The porting guide advises against "
-            f"readers, and tf.data feeds the NPU faster: {_TABLE[call.name]}."
+            f"The host reads. A network of the vendor's model zoo ({_SEEN_MIXED[kind]}) trains so on an NPU with "
+            "mix_compile_mode=True, an option that is set (or asked for) where the session is made. "
+            f"tf.data feeds the NPU faster: {_TABLE[call.name]}."
         )
     elif kind in _LISTED:
         call.manual(

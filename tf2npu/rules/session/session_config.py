@@ -95,14 +95,14 @@ def _mixes(call: Call, keyword: str, position: int | None) -> bool:
     is_on_npu = has_entry(call, keyword, position)
     if not is_on_npu and written_out(call, keyword, position, tuple(_POSITION), (_MIXED,)):
         call.fixed(
-            "The session got a config that runs its graph on the NPU and leaves the rest (Python functions, tables, readers, "
-            "sparse ops) to the host, by mix_compile_mode=True. Nothing is left to do."
+            "The session got a config that runs its graph on the NPU. Python functions, tables, readers and sparse ops stay on "
+            "the host (mix_compile_mode=True). Nothing is left to do."
         )
         return True
     if _MIXED not in call.script.text:
         call.manual(
-            "The graph of this session has ops (Python functions, tables, readers or sparse ones) that an NPU leaves to the "
-            "host only with mix_compile_mode=True. Set mix_compile_mode in the session's options.",
+            "This session's graph has Python functions, tables, readers or sparse ops. An NPU leaves them to the host with "
+            "mix_compile_mode=True alone. Set that option in the session's config.",
             mixed_computing(call),
         )
     return is_on_npu
