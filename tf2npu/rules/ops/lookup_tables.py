@@ -58,7 +58,7 @@ def lookup_table(call: Call) -> None:
     if call.script.path in tensorflow_in(call.script.project).mixed_graphs:
         return call.info(
             "The host looks this table up, and every step waits for it. mix_compile_mode, which an NPU needs, is set (or "
-            "asked for) where the session is made. A lookup in dataset.map takes no time of a step."
+            "asked for) where the session is made. A lookup in dataset.map is faster."
         )
     where = f" Outside of the pipeline it is used in line {', '.join(map(str, outside))}." if outside else ""
     return call.manual(_ADVICE + where, mixed_computing(call))
