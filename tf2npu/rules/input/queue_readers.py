@@ -90,9 +90,8 @@ def queue_reader(call: Call) -> None:
         )
     elif kind in _SEEN_MIXED and call.script.path in tensorflow_in(call.script.project).mixed_graphs:
         call.info(
-            f"The host reads. {_SEEN_MIXED[kind]} of the vendor's model zoo trains so on an NPU with mix_compile_mode=True, "
-            "which is set (or asked for) where the session is made. "
-            f"tf.data feeds the NPU faster: {_TABLE[call.name]}."
+            f"The host reads. {_SEEN_MIXED[kind]} of the vendor's model zoo trains so on an NPU. mix_compile_mode is set (or "
+            f"asked for) at the session. tf.data is faster: {_TABLE[call.name]}."
         )
     elif kind in _LISTED:
         call.manual(

@@ -57,8 +57,8 @@ def lookup_table(call: Call) -> None:
         return None
     if call.script.path in tensorflow_in(call.script.project).mixed_graphs:
         return call.info(
-            "The host looks this table up, and every step waits for it. mix_compile_mode, which an NPU needs, is set (or "
-            "asked for) where the session is made. A lookup in dataset.map is faster."
+            "The host looks this table up, and every step waits for it. mix_compile_mode is set (or asked for) at the "
+            "session. A lookup in dataset.map is faster."
         )
     where = f" Outside of the pipeline it is used in line {', '.join(map(str, outside))}." if outside else ""
     return call.manual(_ADVICE + where, mixed_computing(call))
