@@ -52,10 +52,10 @@ Step = tuple[float, float]
 """Seconds of a step, and of CPU time of all threads."""
 
 
-def timed(session: tf.Session, model: Model) -> list[Step]:
+def timed(session: tf.Session, model: Model, most: int = MOST_STEPS) -> list[Step]:
     """The steps of one turn."""
     steps: list[Step] = []
-    while len(steps) < FEWEST_STEPS or (sum(s for s, _ in steps) < SECONDS_A_TURN and len(steps) < MOST_STEPS):
+    while len(steps) < FEWEST_STEPS or (sum(s for s, _ in steps) < SECONDS_A_TURN and len(steps) < most):
         start, start_cpu = time.perf_counter(), time.process_time()
         session.run(model.train, model.feeds)
         steps.append((time.perf_counter() - start, time.process_time() - start_cpu))

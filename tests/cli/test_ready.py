@@ -29,7 +29,7 @@ RUN = "with tf.Session() as sess:\n    sess.run(tf.zeros([1]))\n"
         (f"import cPickle\n{RUN}", False),
         (f"x = np.rank(y)\n{RUN}", False),
         (f"for i in xrange(3):\n    print(i)\n{RUN}", False),
-        (f"x = tf.batch_matmul(a, b, True)\n{RUN}", False),
+        (f"x = tf.batch_matmul(a, b, True, False, None)\n{RUN}", False),
         (f"r = tf.TFRecordReader()\n{RUN}", False),
         (f"b = tf.train.batch([x], 8, num_threads=4)\n{RUN}", True),
         (f"b = tf.train.batch_join([[x]], 8)\n{RUN}", False),

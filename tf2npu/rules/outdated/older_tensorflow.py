@@ -47,8 +47,9 @@ _ORDERS = {
 LOSSES = tuple(f"tensorflow.nn.{kind}_cross_entropy_with_logits" for kind in ("softmax", "sparse_softmax", "sigmoid"))
 PARAMETERS = {
     **dict.fromkeys(("mul", "sub"), ("x", "y")), **dict.fromkeys(("neg", "inv", "complex_abs"), ("x",)),
-    **dict.fromkeys(("listdiff", "list_diff"), ("x", "y")), "select": ("condition", "t:x", "e:y"), "pack": ("values",),
-    "unpack": ("value", "num"), "scalar_summary": ("tags:name", "values:tensor"), "histogram_summary": ("tag:name", "values"),
+    **dict.fromkeys(("listdiff", "list_diff"), ("x", "y")), "select": ("condition", "t:x", "e:y"), "pack": ("values", "axis"),
+    "unpack": ("value", "num", "axis"), "scalar_summary": ("tags:name", "values:tensor"),
+    "histogram_summary": ("tag:name", "values"),
     "image_summary": ("tag:name", "tensor", "max_images:max_outputs"), "merge_summary": ("inputs",),
     "audio_summary": ("tag:name", "tensor", "sample_rate"), "merge_all_summaries": ("key",),
     "train.SummaryWriter": ("logdir", "graph"), "image.per_image_whitening": ("image",),
@@ -69,6 +70,8 @@ PARAMETERS = {
 """First parameters of what only changed its name, which mean what they meant; `old:new` where they are called otherwise."""
 KEYWORDS = {"batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"}}
 """Further keywords that are called otherwise, where the positions behind the first parameters mean something else."""
+POSITIONED = {"batch_matmul": ("adjoint_a", "adjoint_b")}
+"""The positions behind the first parameters, by the keywords of 1.15."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _INSTEAD}))})\b")
 
 
@@ -86,7 +89,9 @@ _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name i
         Example(
             "s = tf.image_summary(tag='i', tensor=x, max_images=2)", "s = tf.summary.image(name='i', tensor=x, max_outputs=2)"
         ),
-        Example.same("y = tf.batch_matmul(a, b, True)", level="unsupported", write="y = tf.matmul(a, b, adjoint_a=True)"),
+        Example("y = tf.batch_matmul(a, b, True)", "y = tf.matmul(a, b, adjoint_a=True)"),
+        Example("a, b = tf.unpack(x, axis=1)", "a, b = tf.unstack(x, axis=1)"),
+        Example.same("y = tf.batch_matmul(a, b, True, False, None)", level="unsupported"),
         Example.same("from tensorflow.python.ops import seq2seq", level="unsupported"),
         Example.same("y = tf.multiply(a, b)", note="the name of 1.15"),
         Example.same("init = tf.initialize_all_variables()", note="an old name that is still there"),
@@ -117,10 +122,14 @@ def _rename(site: Site, node: cst.Attribute | None, name: str) -> bool:
         new_names = {p.partition(":")[0]: p.rpartition(":")[2] for p in (*parameters, "name")}
         new_names |= KEYWORDS.get(name.removeprefix("tensorflow."), {})
         given = [arg for arg in parent.args if arg.keyword is not None]
-        if any(a.star for a in parent.args) or len(parent.args) - len(given) > len(parameters):
+        positioned = parent.args[len(parameters) : len(parent.args) - len(given)]
+        keywords = POSITIONED.get(name.removeprefix("tensorflow."), ())
+        if any(a.star for a in parent.args) or len(positioned) > len(keywords):
             return False
         if not {str(a.keyword.value) for a in given if a.keyword} <= new_names.keys():
             return False
+        for arg, keyword_name in zip(positioned, keywords, strict=False):
+            site.insert(site.script.tree.span(arg.value)[0], f"{keyword_name}=")
         for keyword in (a.keyword for a in given if a.keyword is not None):
             if new_names[keyword.value] != keyword.value:
                 site.replace(keyword, new_names[keyword.value])

@@ -9,7 +9,6 @@ import libcst as cst
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import is_guarded
-from tf2npu.rules.facts.written_code import called
 from tf2npu.rules.outdated.older_tensorflow import old_name
 from tf2npu.scanner.sites import Call
 
@@ -73,25 +72,33 @@ def parsed_flags(call: Call) -> None:
     done_when="`tf2npu run` passes the lines that count with the flag, and its value prints as an int.",
     source=_SOURCE,
     examples=(
-        Example.same(
+        Example(
             "tf.app.flags.DEFINE_float('batch_size', 20, 'rows')",
-            level="manual",
-            write="tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')",
+            "tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')",
         ),
+        Example.same("d = tf.flags.DEFINE_float\nd('dim', 8, '')", level="manual"),
         Example.same("tf.app.flags.DEFINE_float('batch_size', 20.0, 'rows')", note="written as what it is"),
         Example.same("tf.app.flags.DEFINE_float('max_norm', 5, 'limit')", note="counts nothing"),
     ),
 )
 def counting_float(call: Call) -> None:
-    """Reports flags that count something and are defined as floating-point numbers with a whole default."""
+    """Has flags that count something, and whose default is whole, defined as whole numbers.
+
+    The default is then what it was before TensorFlow 1.5; a value of the command line was a float there as well, and cut no list.
+    """
     name, default = call.value("name", 0), call.value("default_value", 1)
     text = text_of(name, call.scope) if name is not None else None
-    if text is not None and isinstance(default, cst.Integer) and _COUNTS.search(text):
+    if text is None or not isinstance(default, cst.Integer) or not _COUNTS.search(text):
+        return
+    function = call.node.func
+    if isinstance(function, cst.Attribute):
+        call.replace(function.attr, "DEFINE_integer")
+        call.fixed(f"Since TensorFlow 1.5 DEFINE_float makes {default.value}.0 of {default.value}, which is no index or size: "
+                   "DEFINE_integer keeps it whole.")  # fmt: skip
+    else:
         call.manual(
             f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
-            "something.",
-            called(call, call.source(call.node.func).removesuffix("float") + "integer"),
-            replaces=True,
+            "something."
         )
 
 
