@@ -42,7 +42,8 @@ def import_missing(script: Script, name: str, sites: Sequence[Site]) -> bool:
     line = import_of(name)
     first.fix.changes.append(Change(place, place, f"{line}{script.newline_at(place)}"))
     first.fixed(
-        f"Nothing defines {name} here, so Python ends with a NameError. Other files of this project have `{line}`; it is added."
+        f"Nothing defines {name} here, so Python ends with a NameError. The conversion adds `{line}`, which other files of this "
+        "project have."
     )
     return True
 

@@ -115,9 +115,7 @@ def _not_installed(root: str) -> _Said:
     """What is said of a module that neither the project nor its requirements have: pip has it, or nobody knows it."""
     distribution = distribution_of(root)
     if distribution:
-        message = (
-            f"No requirements of this project name `{root}`. Install it for the script: `pip install {distribution}`."
-        )
+        message = f"No requirements of this project name `{root}`. Install it for the script: `pip install {distribution}`."
         return Level.INFO, message
     message = (
         f"`{root}` is no file of this project, no module of Python and not among the requirements. Put its file into the "
