@@ -91,7 +91,7 @@ def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFact
 
 
 def _of_module(path: str, level: int, module: str, project: ProjectFacts) -> Iterator[_Said]:
-    """What is said of a module that is imported as a whole, if it is missing."""
+    """The level and the message of a module that is imported as a whole, if it is missing."""
     root = module.partition(".")[0]
     if project.find_module(path, level, module) is not None or module.endswith(_MADE_LATER):
         return
@@ -112,7 +112,7 @@ def _of_module(path: str, level: int, module: str, project: ProjectFacts) -> Ite
 
 
 def _not_installed(root: str) -> _Said:
-    """What is said of a module that neither the project nor its requirements have: pip has it, or nobody knows it."""
+    """The level and the message of a module that neither the project nor its requirements have; pip may have it."""
     distribution = distribution_of(root)
     if distribution:
         message = f"No requirements of this project name `{root}`. Install it for the script: `pip install {distribution}`."
