@@ -54,7 +54,7 @@ def unsupported_callback(call: Call) -> None:
         return call.manual(_ADVICE[call.name])
     wrapped = call.value(_ON_GPUS[call.name], 0)
     ranks = to_convert(call, " (tf2npu convert --distributed tf)")
-    if _is_whole(call, wrapped):
+    if wrapped is not None and _is_whole(call, wrapped):
         call.replace(call.node, call.source(wrapped))
         return call.fixed(
             f"There are no GPUs to share the batch: one NPU takes all of it. For several, train one process on each NPU{ranks}."
@@ -62,7 +62,7 @@ def unsupported_callback(call: Call) -> None:
     return call.manual(f"There are no GPUs: write what this call wraps in its place, and train one process on each NPU{ranks}.")
 
 
-def _is_whole(call: Call, wrapped: cst.BaseExpression | None) -> bool:
+def _is_whole(call: Call, wrapped: cst.BaseExpression) -> bool:
     """Whether what is wrapped can stand in the place of the call, and is the object itself and no function that makes it."""
     if call.has_star_args or not isinstance(wrapped, (cst.Name, cst.Attribute, cst.Call)):
         return False
