@@ -219,8 +219,9 @@ def _kind(program: _Program, node: ast.expr) -> str | None:
     if isinstance(node, ast.JoinedStr):
         return "text"
     if isinstance(node, ast.Constant):
-        is_binary_text = isinstance(node.value, str) and not node.value.isascii()
-        return None if is_binary_text else {str: "text", bytes: "bytes"}.get(type(node.value))
+        if isinstance(node.value, bytes):
+            return "bytes"
+        return "text" if isinstance(node.value, str) and node.value.isascii() else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mod, ast.Add)):
         return _kind(program, node.left)
     if isinstance(node, ast.Attribute):
