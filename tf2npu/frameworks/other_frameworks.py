@@ -19,7 +19,7 @@ BUILT_ON_TENSORFLOW = {
 }  # fmt: skip
 """Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
 CHOOSES_DEVICES = frozenset({"tensorpack"})
-"""Packages of these whose trainers place parts of the graph on GPUs by themselves, so that more than a session is to be changed."""
+"""Packages of these whose trainers place parts of the graph on GPUs by themselves: more than a session is to be changed."""
 _FOR_DATA = ("tensorpack.dataflow.", "tensorpack.utils.")
 """Parts of these packages that read and change arrays and make no graph: tensorpack 0.9 has them without TensorFlow, too."""
 
