@@ -92,11 +92,11 @@ def test_a_script_of_both_is_converted_for_the_one_that_is_asked_for() -> None:
     ]  # fmt: skip
 
 
-WITH_SUGAR = "import sugartensor as tf\nfrom net import y\nwith tf.Session() as s:\n    s.run(y)\n"
+WITH_PACKAGE = "import tensorlayer as tf\nfrom net import y\nwith tf.Session() as s:\n    s.run(y)\n"
 ADAPTER = "import npu_bridge.npu_init"
 
 
-@pytest.mark.parametrize("package", ["sugartensor", "tflearn", "stable_baselines", "deepctr"])
+@pytest.mark.parametrize("package", ["tensorlayer", "tflearn", "stable_baselines", "deepctr"])
 @pytest.mark.parametrize("body", ["import {} as tf\ny = tf.Session()\n", "import {}\nmake({}.Model())\n"])
 def test_a_package_that_opens_sessions_gets_the_adapter_above_it(package: str, body: str) -> None:
     text = body.replace("{}", package)
@@ -116,10 +116,17 @@ def test_what_a_script_imports_gets_the_adapter_too() -> None:
 
 @pytest.mark.parametrize("settings", [{"framework": "pytorch"}, {"ignore": ("NPU905",)}])
 def test_the_settings_keep_the_adapter_away(settings: dict[str, object]) -> None:
-    data = WITH_SUGAR.encode()
-    assert convert_file("train.py", data, Config(**settings), project_of({"train.py": WITH_SUGAR})).after == data
+    data = WITH_PACKAGE.encode()
+    assert convert_file("train.py", data, Config(**settings), project_of({"train.py": WITH_PACKAGE})).after == data
 
 
-def test_a_package_that_chooses_gpus_by_itself_stays_a_question() -> None:
-    (finding,) = said("from tensorpack import TrainConfig\n")
-    assert finding.level is Level.MANUAL
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("from tensorpack import TrainConfig\n", "Tensorpack"),
+        ("import sugartensor as tf\ntf.sg_train()\n", "fails on TensorFlow 1.15"),
+    ],
+)
+def test_a_package_that_needs_more_than_sessions_stays_a_question(text: str, word: str) -> None:
+    (finding,) = said(text)
+    assert finding.level is Level.MANUAL and word in finding.message

@@ -18,8 +18,8 @@ BUILT_ON_TENSORFLOW = {
     "tensorpack": "Tensorpack", "tensorforce": "Tensorforce", "stable_baselines": "Stable Baselines", "deepctr": "DeepCTR",
 }  # fmt: skip
 """Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
-CHOOSES_DEVICES = frozenset({"tensorpack"})
-"""Packages of these whose trainers place parts of the graph on GPUs by themselves: more than a session is to be changed."""
+NEEDS_MORE = frozenset({"tensorpack", "sugartensor", "prettytensor"})
+"""Packages of these that need more than sessions on the NPU: they choose GPUs, or ended before TensorFlow 1.15."""
 _FOR_DATA = ("tensorpack.dataflow.", "tensorpack.utils.")
 """Parts of these packages that read and change arrays and make no graph: tensorpack 0.9 has them without TensorFlow, too."""
 

@@ -289,8 +289,8 @@ def unused_comment(site: Any) -> None:
         ),
         Example.same("from paddle import nn", note="PaddlePaddle", level="info"),
         Example(
-            "import sugartensor as tf\ntf.sg_train()",
-            "import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\nimport sugartensor as tf\ntf.sg_train()",
+            "import tflearn\ntflearn.DNN(net).fit(x, y)",
+            "import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\nimport tflearn\ntflearn.DNN(net).fit(x, y)",
         ),
         Example.same(
             "from tensorpack import TrainConfig",

@@ -8,7 +8,7 @@ from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.frameworks.base import Framework
 from tf2npu.frameworks.other_frameworks import (
     BUILT_ON_TENSORFLOW,
-    CHOOSES_DEVICES,
+    NEEDS_MORE,
     OTHER_FRAMEWORKS,
     builds_on_tensorflow,
     line_of_import,
@@ -52,7 +52,7 @@ def import_beside_package(script: Script, uses: ApiUses, fixes: list[Fix]) -> li
     framework = next(f for f in known() if f.name == NAME)
     adapter = framework.adapter
     is_asked = script.config.is_enabled(_RULE) and script.config.converts(framework.family) and not uses_tensorflow(script)
-    if not module or module in CHOOSES_DEVICES or adapter is None or not is_asked:
+    if not module or module in NEEDS_MORE or adapter is None or not is_asked:
         return []
     changes = plan_import(script, framework, [], True, len(script.text))
     if not changes:
@@ -118,6 +118,11 @@ def _said(module: str, text: str) -> list[Finding]:
             f"This file uses TensorFlow through {BUILT_ON_TENSORFLOW[module]} alone, whose code is not converted: in the script "
             "that is run, write `import npu_bridge.npu_init` above everything else, so that its sessions are on the NPU."
         )
+        if module == "sugartensor":
+            message = (
+                "This file uses TensorFlow through SugarTensor alone, whose last version fails on TensorFlow 1.15 where it "
+                "writes summaries: it asks for gen_logging_ops._scalar_summary. Write the network with TensorFlow itself."
+            )
         return [Finding(_RULE, Level.MANUAL, Span(line, 1, line, 1), message)]
     message = (
         f"This file is written for {OTHER_FRAMEWORKS[module]} and uses neither TensorFlow nor PyTorch: it is copied as it is. "
