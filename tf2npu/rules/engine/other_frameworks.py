@@ -60,8 +60,7 @@ def import_beside_package(script: Script, uses: ApiUses, fixes: list[Fix]) -> li
     start, end = changes[0].start, changes[0].end
     message = (
         f"This file uses TensorFlow through {BUILT_ON_TENSORFLOW[module]} alone, whose code is not converted. "
-        "`import npu_bridge.npu_init` was written above it: every later session of the process is on the NPU. "
-        "Nothing is left to do."
+        "`import npu_bridge.npu_init` was written above it: every later session of the process is on the NPU."
     )
     return [Fix(_RULE, changes, [Finding(_RULE, Level.FIXED, script.span(start, end), message)], site=(start, end))]
 
