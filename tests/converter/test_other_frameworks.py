@@ -90,3 +90,43 @@ def test_a_script_of_both_is_converted_for_the_one_that_is_asked_for() -> None:
     assert [("npu_bridge" in one, ".npu()" in one) for one in (both, tensorflow, torch)] == [
         (True, True), (True, False), (False, True),
     ]  # fmt: skip
+
+
+WITH_PACKAGE = "import tensorlayer as tf\nfrom net import y\nwith tf.Session() as s:\n    s.run(y)\n"
+ADAPTER = "import npu_bridge.npu_init"
+
+
+@pytest.mark.parametrize("package", ["tensorlayer", "tflearn", "stable_baselines", "deepctr"])
+@pytest.mark.parametrize("body", ["import {} as tf\ny = tf.Session()\n", "import {}\nmake({}.Model())\n"])
+def test_a_package_that_opens_sessions_gets_the_adapter_above_it(package: str, body: str) -> None:
+    text = body.replace("{}", package)
+    result = convert_file("train.py", text.encode(), Config(), project_of({"train.py": text}))
+    lines = result.after.decode().splitlines()
+    assert lines[0].startswith(ADAPTER) and lines[1:] == text.splitlines()
+    assert [(f.rule, f.level) for f in result.findings] == [("NPU905", Level.FIXED)]
+    again = convert_file("train.py", result.after, Config(), project_of({"train.py": result.after.decode()}))
+    assert again.after == result.after and again.findings == []
+
+
+def test_what_a_script_imports_gets_the_adapter_too() -> None:
+    """A script that loads such a file may not import the package itself."""
+    (finding,) = said("import tflearn\n\n\ndef net():\n    return 1\n", "net.py", {"train.py": "import net\nnet.net()\n"})
+    assert finding.level is Level.FIXED
+
+
+@pytest.mark.parametrize("settings", [{"framework": "pytorch"}, {"ignore": ("NPU905",)}])
+def test_the_settings_keep_the_adapter_away(settings: dict[str, object]) -> None:
+    data = WITH_PACKAGE.encode()
+    assert convert_file("train.py", data, Config(**settings), project_of({"train.py": WITH_PACKAGE})).after == data
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("from tensorpack import TrainConfig\n", "Tensorpack"),
+        ("import sugartensor as tf\ntf.sg_train()\n", "fails on TensorFlow 1.15"),
+    ],
+)
+def test_a_package_that_needs_more_than_sessions_stays_a_question(text: str, word: str) -> None:
+    (finding,) = said(text)
+    assert finding.level is Level.MANUAL and word in finding.message

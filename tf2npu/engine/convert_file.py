@@ -16,6 +16,7 @@ from tf2npu.engine.dispatch import RuleCalls
 from tf2npu.engine.rewritten_source import rewritten_source
 from tf2npu.findings import ApiUse, Edit, FileResult, Finding, Level, Span, Status, UnsafePlace, doc_of
 from tf2npu.frameworks.base import Framework
+from tf2npu.frameworks.other_frameworks import builds_on_tensorflow
 from tf2npu.frameworks.registry import known
 from tf2npu.rules import hooks, load_rules
 from tf2npu.rules.plugins import PLUGIN_IDS
@@ -76,6 +77,9 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
 def _takes_part(path: str, data: bytes, project: ProjectFacts) -> bool:
     """Whether a file reaches a framework, or is reached from there and may hold what a rule looks for."""
     if path in project.reaching or any(part.takes_in(path) for part in project.parts.values()):
+        return True
+    facts = project.files.get(path)
+    if facts is not None and builds_on_tensorflow(facts.imports):
         return True
     if path not in project.reached:
         return False

@@ -18,6 +18,8 @@ BUILT_ON_TENSORFLOW = {
     "tensorpack": "Tensorpack", "tensorforce": "Tensorforce", "stable_baselines": "Stable Baselines", "deepctr": "DeepCTR",
 }  # fmt: skip
 """Top-level module of a package that builds TensorFlow 1 graphs and opens sessions by itself -> its name."""
+NEEDS_MORE = frozenset({"tensorpack", "sugartensor", "prettytensor"})
+"""Packages of these that need more than sessions on the NPU: they choose GPUs, or ended before TensorFlow 1.15."""
 _FOR_DATA = ("tensorpack.dataflow.", "tensorpack.utils.")
 """Parts of these packages that read and change arrays and make no graph: tensorpack 0.9 has them without TensorFlow, too."""
 
@@ -35,6 +37,12 @@ def other_framework_of(imports: Iterable[tuple[int, str]]) -> str:
     if any(map(known().is_known, roots)):
         return ""
     return next((root for root in roots if root in OTHER_FRAMEWORKS or root in BUILT_ON_TENSORFLOW), "")
+
+
+def builds_on_tensorflow(imports: Iterable[tuple[int, str]]) -> str:
+    """The package through which alone a file uses TensorFlow; "" for none."""
+    module = other_framework_of(imports)
+    return module if module in BUILT_ON_TENSORFLOW else ""
 
 
 def line_of_import(module: str, text: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tf2npu.python2.divisions import with_whole_divisions
 from tf2npu.scanner.python2.constructs import GONE_BUILTINS, VERSION_TESTS, explain_python2
+from tf2npu.scanner.python2.memory_files import OLD, bytes_edits
 from tf2npu.scanner.text.source import decode
 
 # Left out: `import` (it makes siblings relative in scripts that are started, too; tf2npu.python2.imports does not), `exec` (in
@@ -116,8 +117,16 @@ def refactored(text: str, fixers: tuple[str, ...] = FIXERS) -> str:
     if error is not None:
         raise Refused(f"after all fixes Python 3 still says: {error}")
     after = after if divides_as_3(plain) else with_whole_divisions(after)
+    after = _with_files_of_bytes(after) if any(f"import {name}" in plain or f"from {name} " in plain for name in OLD) else after
     after = after if plain.endswith("\n") else after.removesuffix("\n")
     return after.replace("\n", "\r\n") if n_crlf else after
+
+
+def _with_files_of_bytes(text: str) -> str:
+    """The text with io.BytesIO for io.StringIO, which the fixers write, where files in memory hold bytes."""
+    for start, end, code in reversed(bytes_edits(text, ("io",))):
+        text = text[:start] + code + text[end:]
+    return text
 
 
 def _with_blanks_for_tabs(text: str) -> str:

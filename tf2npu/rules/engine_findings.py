@@ -288,11 +288,15 @@ def unused_comment(site: Any) -> None:
             "import torch\nx = torch.zeros(3).cuda()", note="as asked", level="info", config=Config(framework="tensorflow")
         ),
         Example.same("from paddle import nn", note="PaddlePaddle", level="info"),
+        Example(
+            "import tflearn\ntflearn.DNN(net).fit(x, y)",
+            "import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\nimport tflearn\ntflearn.DNN(net).fit(x, y)",
+        ),
         Example.same(
-            "import sugartensor as tf\ntf.sg_train()",
-            note="another package's sessions",
+            "from tensorpack import TrainConfig",
+            note="it chooses GPUs by itself",
             level="manual",
-            write="import npu_bridge.npu_init\nimport sugartensor as tf\ntf.sg_train()",
+            write="import npu_bridge.npu_init\nfrom tensorpack import TrainConfig",
         ),
         Example.same("import tensorflow as tf\nimport jax\nx = tf.zeros(jax.numpy.zeros(3).shape)", note="uses TensorFlow too"),
         Example.same("from .jax import load", note="the project's own module"),

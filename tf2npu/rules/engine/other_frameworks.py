@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from tf2npu.api_support.uses import ApiUses
 from tf2npu.config import AUTO
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.frameworks.base import Framework
-from tf2npu.frameworks.other_frameworks import BUILT_ON_TENSORFLOW, OTHER_FRAMEWORKS, line_of_import, other_framework_of
+from tf2npu.frameworks.other_frameworks import (
+    BUILT_ON_TENSORFLOW,
+    NEEDS_MORE,
+    OTHER_FRAMEWORKS,
+    builds_on_tensorflow,
+    line_of_import,
+    other_framework_of,
+)
 from tf2npu.frameworks.registry import known
-from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
+from tf2npu.frameworks.tensorflow1.scripts import NAME, uses_tensorflow
 from tf2npu.rules import hooks
 from tf2npu.scanner.facts import gather_facts
+from tf2npu.scanner.imports import plan_import
 from tf2npu.scanner.notebooks.cells import Notebook
 from tf2npu.scanner.notebooks.path import is_notebook
 from tf2npu.scanner.project_facts import ProjectFacts
@@ -33,6 +42,27 @@ def said_of_copied_file(path: str, data: bytes, project: ProjectFacts) -> list[F
         return []
     imports = gather_facts("", notebook.code.encode()).imports
     return [notebook.relocate(finding) for finding in _said(other_framework_of(imports), notebook.code)]
+
+
+@hooks.after_rules
+def import_beside_package(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
+    """The import that puts later sessions on the NPU, in a file that uses TensorFlow through another package alone."""
+    facts = script.project.files.get(script.path)
+    module = builds_on_tensorflow(facts.imports) if facts is not None else ""
+    framework = next(f for f in known() if f.name == NAME)
+    adapter = framework.adapter
+    is_asked = script.config.is_enabled(_RULE) and script.config.converts(framework.family) and not uses_tensorflow(script)
+    if not module or module in NEEDS_MORE or adapter is None or not is_asked:
+        return []
+    changes = plan_import(script, framework, [], True, len(script.text))
+    if not changes:
+        return []
+    start, end = changes[0].start, changes[0].end
+    message = (
+        f"This file uses TensorFlow through {BUILT_ON_TENSORFLOW[module]} alone, whose code is not converted. "
+        "`import npu_bridge.npu_init` was written above it: every later session of the process is on the NPU."
+    )
+    return [Fix(_RULE, changes, [Finding(_RULE, Level.FIXED, script.span(start, end), message)], site=(start, end))]
 
 
 @hooks.after_edits
@@ -87,6 +117,11 @@ def _said(module: str, text: str) -> list[Finding]:
             f"This file uses TensorFlow through {BUILT_ON_TENSORFLOW[module]} alone, whose code is not converted: in the script "
             "that is run, write `import npu_bridge.npu_init` above everything else, so that its sessions are on the NPU."
         )
+        if module == "sugartensor":
+            message = (
+                "This file uses TensorFlow through SugarTensor alone, whose last version fails on TensorFlow 1.15 where it "
+                "writes summaries: it asks for gen_logging_ops._scalar_summary. Write the network with TensorFlow itself."
+            )
         return [Finding(_RULE, Level.MANUAL, Span(line, 1, line, 1), message)]
     message = (
         f"This file is written for {OTHER_FRAMEWORKS[module]} and uses neither TensorFlow nor PyTorch: it is copied as it is. "

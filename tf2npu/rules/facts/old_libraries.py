@@ -58,13 +58,16 @@ def report_use(site: Site, since: str, replacement: str) -> None:
 
 def report_import(site: Site, table: dict[str, str], since: dict[str, str] | str) -> None:
     """Report `from module import name` and `import module` of what the table says is gone."""
-    project, path = site.script.project, site.script.path
-    names = [name for name in imported_names(site) if name in table and not project.defines(path, 0, name)]
-    if not names or not takes_part(site) or is_guarded(site):
-        return
-    for name in names:
+    for name in gone_imports(site, table):
         when = since if isinstance(since, str) else since[name]
         _report(site, name, when, table[name])
+
+
+def gone_imports(site: Site, table: dict[str, str]) -> list[str]:
+    """The names that an import statement asks for and that the table says are gone; none where the author has another way."""
+    project, path = site.script.project, site.script.path
+    names = [name for name in imported_names(site) if name in table and not project.defines(path, 0, name)]
+    return names if names and takes_part(site) and not is_guarded(site) else []
 
 
 def _report(site: Site, name: str, since: str, replacement: str) -> None:

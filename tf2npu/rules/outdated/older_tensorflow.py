@@ -124,7 +124,7 @@ def _rename(site: Site, node: cst.Attribute | None, name: str) -> bool:
         given = [arg for arg in parent.args if arg.keyword is not None]
         positioned = parent.args[len(parameters) : len(parent.args) - len(given)]
         keywords = POSITIONED.get(name.removeprefix("tensorflow."), ())
-        if any(a.star for a in parent.args) or len(positioned) > len(keywords):
+        if any(a.star for a in parent.args) or len(positioned) > len(keywords) or _is_name_for_axis(parent, parameters):
             return False
         if not {str(a.keyword.value) for a in given if a.keyword} <= new_names.keys():
             return False
@@ -137,6 +137,12 @@ def _rename(site: Site, node: cst.Attribute | None, name: str) -> bool:
         return False
     site.replace(node, OLD_NAMES[name].replace("tf", root, 1))
     return True
+
+
+def _is_name_for_axis(call: cst.Call, parameters: tuple[str, ...]) -> bool:
+    """Whether a name stands where later versions take an axis, which the first ones did not have."""
+    axes = (arg for arg, parameter in zip(call.args, parameters, strict=False) if parameter == "axis" and arg.keyword is None)
+    return any(isinstance(arg.value, (cst.SimpleString, cst.FormattedString)) for arg in axes)
 
 
 def _part(name: str) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tf2npu.rules.base import Example, part_of, rule
-from tf2npu.rules.facts.old_libraries import report_import, report_use
+from tf2npu.rules.facts.old_libraries import gone_imports, report_import, report_use
+from tf2npu.scanner.python2.memory_files import OLD, bytes_edits, text_edits
 from tf2npu.scanner.sites import Site
 
 _ABCS = (
@@ -104,6 +105,13 @@ _NAMES = tuple(name for name in _TABLE if name not in _MODULES)
         Example.same("from collections import Iterable\nimport tensorflow as tf", level="info"),
         Example.same("import imp\nimport tensorflow as tf", level="info"),
         Example.same("import cPickle as pickle\nimport tensorflow as tf", level="manual"),
+        Example(
+            "from StringIO import StringIO\nimport requests\nfrom PIL import Image\nimport tensorflow as tf\n"
+            "image = Image.open(StringIO(requests.get(url).content))",
+            "from io import BytesIO\nimport requests\nfrom PIL import Image\nimport tensorflow as tf\n"
+            "image = Image.open(BytesIO(requests.get(url).content))",
+        ),
+        Example.same("from StringIO import StringIO\nimport tensorflow as tf\nf = StringIO(x)", level="manual"),
         Example.same("from six.moves import cPickle\nimport tensorflow as tf", note="by way of six"),
         Example.same(
             "import urllib\nimport tensorflow as tf\npath, _ = urllib.urlretrieve(url)",
@@ -128,4 +136,21 @@ def removed_part(site: Site) -> None:
 @part_of(removed_part, on="import")
 def removed_import(site: Site) -> None:
     """Reports imports of parts of Python's library that are gone."""
-    report_import(site, _INSTEAD, _SINCE)
+    gone = gone_imports(site, _INSTEAD)
+    if not (any(name in OLD for name in gone) and _brings_memory_files(site)):
+        report_import(site, _INSTEAD, _SINCE)
+
+
+def _brings_memory_files(site: Site) -> bool:
+    """Write io.BytesIO or io.StringIO for StringIO of Python 2, where all that is written and read tells which of them it is."""
+    for new, find in (("io.BytesIO", bytes_edits), ("io.StringIO", text_edits)):
+        edits = find(site.script.text)
+        if edits:
+            for start, end, code in edits:
+                site.replace_range(start, end, code)
+            site.fixed(
+                f"Python 3 has no StringIO for both bytes and text. Only one kind is written and read here, so that {new} was "
+                "written. Nothing is left to do."
+            )
+            return True
+    return False
