@@ -58,8 +58,8 @@ def _imports_alone(script: Script) -> str:
         return script.text
     kept, at = [], 0
     for statement in script.tree.module.body:
-        is_line = isinstance(statement, cst.SimpleStatementLine)
-        if isinstance(statement, cst.With) or (is_line and any(isinstance(part, _IMPORTS) for part in statement.body)):
+        parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+        if isinstance(statement, cst.With) or any(isinstance(part, _IMPORTS) for part in parts):
             start, end = script.tree.span(statement)
             kept += [_NO_END_OF_LINE.sub("", script.text[at:start]), script.text[start:end]]
             at = end
