@@ -79,9 +79,11 @@ def may_hold_undefined_names(data: bytes) -> bool:
 @hooks.after_rules
 def told_where_python_ends(script: Script, uses: object, fixes: list[Fix]) -> list[Fix]:
     """A finding for each place that uses a name which no scope, no import and no built-in defines."""
-    if not script.config.is_enabled(RULE) or _is_open(script):
+    if not script.config.is_enabled(RULE):
         return []
     found, undefined = [], _undefined(script)
+    if not undefined or _is_open(script):  # which reads the whole text
+        return []
     for node, scope, name in undefined if _is_whole(script, len({name for _, _, name in undefined})) else ():
         site = Site(script, RULE, node, scope)
         start = site.fix.site[0]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+
+import libcst as cst
 
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
@@ -19,6 +22,8 @@ from tf2npu.scanner.text.source import SourceError, decode
 _RULE = "NPU992"
 _Said = tuple[Level, str]
 """The level and the message of what is said of an import."""
+_IMPORTS = (cst.Import, cst.ImportFrom)
+_NO_END_OF_LINE = re.compile(r"[^\r\n]+")
 _MADE_LATER = ("_pb2", "_pb2_grpc", "_version", "version")
 """Ends of modules that a build makes."""
 
@@ -40,10 +45,25 @@ def said_of_parsed_file(script: Script, edits: list[Edit]) -> list[Fix]:
     if not _is_asked(script.path, script.project) or not script.config.is_enabled(_RULE):
         return []
     try:
-        found = _found(script.path, script.text, script.project)
+        found = _found(script.path, _imports_alone(script), script.project)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     return [Fix(_RULE, findings=[finding]) for finding in found]
+
+
+def _imports_alone(script: Script) -> str:
+    """The text with the outermost statements that may hold imports, at their lines, and nothing else."""
+    facts = script.project.files.get(script.path)
+    if facts is None or not facts.is_python:
+        return script.text
+    kept, at = [], 0
+    for statement in script.tree.module.body:
+        parts = statement.body if isinstance(statement, cst.SimpleStatementLine) else ()
+        if isinstance(statement, cst.With) or any(isinstance(part, _IMPORTS) for part in parts):
+            start, end = script.tree.span(statement)
+            kept += [_NO_END_OF_LINE.sub("", script.text[at:start]), script.text[start:end]]
+            at = end
+    return "".join(kept)
 
 
 def _is_asked(path: str, project: ProjectFacts) -> bool:
@@ -77,8 +97,9 @@ def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFact
     module = node.module or ""
     target = project.find_module(path, node.level, module) if module or node.level else None
     if target is None:
-        if not (module == "" and node.level) and not _is_folder(path, node.level, module, project):
-            yield from _of_module(path, node.level, module, project)
+        said = [] if module == "" and node.level else list(_of_module(path, node.level, module, project))
+        if said and not _is_folder(path, node.level, module, project):  # which looks at all files of the project
+            yield from said
         return
     for alias in node.names:
         inner = f"{module}.{alias.name}" if module else alias.name
