@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from benchmarks.models.torch_networks import Inverted, Step, VisionTransformer, conv_norm
+from benchmarks.models.torch_networks import Inverted, Step, VisionTransformer, conv_norm, start_optimizer
 
 _CLASSES = 1000
 _V3_ROWS = (
@@ -125,9 +125,7 @@ def question_step(net: nn.Module, batch: int, length: int) -> Step:
     parameters = list(net.parameters())
     masters = [p.detach().float().requires_grad_() for p in parameters]
     optimizer = torch.optim.Adam(masters, lr=3e-5, foreach=True)
-    for master in masters:
-        zeros = {name: torch.zeros_like(master) for name in ("exp_avg", "exp_avg_sq")}
-        optimizer.state[master] = {"step": torch.tensor(0.0), **zeros}
+    start_optimizer(optimizer, masters)
 
     def run() -> None:
         loss = sum(F.cross_entropy(made, ends) for made in net(words, kinds, mask)) / 2
