@@ -90,8 +90,9 @@ PYTHON2 = FileFinding(
     "NPU010",
     "Python 2 source",
     "With `--python2` a file that only Python 2 reads is brought to Python 3 by those fixers of lib2to3 that keep its meaning, "
-    "and then converted, and so is what both Pythons read, in one way each, in files of the same project. They cannot know "
-    "whether a division is one of whole numbers, or whether text is meant as bytes: look at these places yourself.",
+    "and then converted, and so is what both Pythons read, in one way each, in files of the same project. A division becomes "
+    "`//` where the code shows two whole numbers, and stays where it shows a real one. Any other division, and text that may be "
+    "meant as bytes, is for you to look at.",
     "`python3 -m py_compile` reads the file without an error, and the next `tf2npu convert` converts it.",
 )
 

@@ -156,6 +156,27 @@ def test_convert(tool, project, tmp_path):
     assert "--python2 cannot do this file" in said[0]["message"]
 
 
+@pytest.mark.parametrize(
+    ("importer", "text", "level"),
+    [
+        ("", 'x = {"a": 1\n     "b": 2}\n', "info"),
+        ("import other\n", 'x = {"a": 1\n     "b": 2}\n', "manual"),
+        ("", 'print "x"\nx = {"a": 1\n     "b": 2}\n', "manual"),
+        ("", "exec 'x'\n", "manual"),
+    ],
+)
+def test_a_file_that_no_python_reads_is_work_only_where_something_imports_it(tool, tmp_path, importer, text, level):
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "train.py").write_text(f"import tensorflow as tf\n{importer}")
+    (root / "other.py").write_text(text)
+    done = tool("convert", root, tmp_path / "out", "--python2")
+    (said,) = file_in(report_of(tmp_path / "out" / "tf2npu-report"), "other.py")["findings"]
+    assert (said["rule"], said["level"]) == ("NPU010", level)
+    assert done.code == (0 if level == "info" else 1)
+    assert ("Neither Python 2 nor Python 3 reads this file" in said["message"]) == (level == "info")
+
+
 def test_a_second_run_changes_nothing(tool, project, tmp_path):
     (project / "broken.py").unlink()
     tool("convert", project, tmp_path / "out", "--python2")

@@ -166,3 +166,17 @@ def test_without_the_option_each_file_is_named(tool, tmp_path):
     (finding,) = file_in(document, "net/b.py")["findings"]
     assert (finding["rule"], finding["level"]) == ("NPU010", "manual") and "convert with --python2" in finding["message"]
     assert not [f for f in document["files"] if f["path"] == "net/words.py" and f["findings"]]
+
+
+@pytest.mark.parametrize(("other", "level"), [("", "none"), ("from train import mean\nmean(read(), 2)\n", "manual")])
+def test_a_function_that_another_file_calls_takes_what_nobody_knows(tool, tmp_path, other, level):
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "train.py").write_text(
+        "import tensorflow as tf\nprint 'x'\ndef mean(a, n):\n    return a / n\nmean(2.5, len('ab'))\n"
+    )
+    (root / "other.py").write_text(other)
+    done = tool("convert", root, tmp_path / "out", "--python2")
+    findings = file_in(report_of(tmp_path / "out" / "tf2npu-report"), "train.py")["findings"]
+    assert [f["line"] for f in findings if f["level"] == "manual"] == ([] if level == "none" else [4])
+    assert done.code == (0 if level == "none" else 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tf2npu.config import load_config
+from tf2npu.findings import Finding, Level
 from tf2npu.project.conversion import convert_project
 from tf2npu.project.request import Request
 
@@ -56,14 +57,14 @@ FAILING = {
 }  # fmt: skip
 
 
-def _found(tree: dict[str, str], folder: Path) -> list[str]:
-    """The findings of a tree, as path:line: message."""
+def _findings(tree: dict[str, str], folder: Path) -> list[Finding]:
+    """The findings of a tree."""
     for name, text in tree.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
     done = convert_project(Request(folder, load_config(folder), use_cache=False))
-    return [f"{r.path}:{f.span.line}: {f.message}" for r in done.results for f in r.findings if f.rule == "NPU992"]
+    return [f for r in done.results for f in r.findings if f.rule == "NPU992"]
 
 
 def _ends_with_import_error(folder: Path, stub: Path) -> bool:
@@ -75,14 +76,14 @@ def _ends_with_import_error(folder: Path, stub: Path) -> bool:
 
 
 @pytest.mark.parametrize("tree", WORKING.values(), ids=WORKING)
-def test_an_import_that_works_is_not_found(tree, tmp_path, tmp_path_factory):
-    assert _found(tree, tmp_path) == []
+def test_an_import_that_works_is_not_findings(tree, tmp_path, tmp_path_factory):
+    assert _findings(tree, tmp_path) == []
     assert not _ends_with_import_error(tmp_path, tmp_path_factory.mktemp("stub"))
 
 
 @pytest.mark.parametrize("tree", FAILING.values(), ids=FAILING)
-def test_an_import_that_fails_is_found(tree, tmp_path, tmp_path_factory):
-    assert len(_found(tree, tmp_path)) == 1
+def test_an_import_that_fails_is_findings(tree, tmp_path, tmp_path_factory):
+    assert len(_findings(tree, tmp_path)) == 1
     assert _ends_with_import_error(tmp_path, tmp_path_factory.mktemp("stub"))
 
 
@@ -92,13 +93,20 @@ def test_a_module_among_the_requirements_is_nobodys_mistake(tmp_path):
         "requirements.txt": "numpy\nyellow-fin-of.nobody==1.2\n",
         "a.py": "",
     }
-    assert _found(tree, tmp_path) == []
+    assert _findings(tree, tmp_path) == []
+
+
+def test_a_module_that_pip_installs_is_no_work_on_the_project(tmp_path):
+    tree = {"train.py": _MAIN.format("import svgwrite\nfrom png import Writer\nimport eulerangles"), "other.py": ""}
+    (drawing, image, unknown) = _findings(tree, tmp_path)
+    assert [f.level for f in (drawing, image, unknown)] == [Level.INFO, Level.INFO, Level.MANUAL]
+    assert "`pip install svgwrite`" in drawing.message and "`pip install pypng`" in image.message
 
 
 def test_of_a_single_file_nobody_knows_what_stands_beside_it(tmp_path):
-    assert _found({"train.py": _MAIN.format("import model\nfrom layers import dense")}, tmp_path) == []
+    assert _findings({"train.py": _MAIN.format("import model\nfrom layers import dense")}, tmp_path) == []
 
 
 def test_a_file_that_no_script_loads_may_import_what_it_likes(tmp_path):
     tree = {"train.py": _MAIN.format(""), "unused.py": "import yellow_fin_of_nobody\nfrom train import nothing\n"}
-    assert _found(tree, tmp_path) == []
+    assert _findings(tree, tmp_path) == []

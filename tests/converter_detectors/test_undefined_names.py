@@ -186,3 +186,40 @@ def test_names_of_a_project_are_known(tree: dict[str, str], tmp_path: Path) -> N
 @pytest.mark.parametrize("tree", UNDEFINED.values(), ids=UNDEFINED)
 def test_a_name_that_the_project_does_not_have_is_told(tree: dict[str, str], tmp_path: Path) -> None:
     assert asked_for(tree, tmp_path) == ["other"]
+
+
+FORGOTTEN = {
+    "a.py": "from __future__ import division\nimport tensorflow as tf\ndef f():\n    return np.power(2, 3) + np.sqrt(4)\n",
+    "b.py": "import numpy as np\nprint(np.ones(1))\n",
+    "train.py": "import a, b\nprint(a.f())\n",
+}
+NOT_FORGOTTEN = {
+    "nobody imports it": {**FORGOTTEN, "b.py": "print(1)\n"},
+    "the name means something else": {**FORGOTTEN, "c.py": "np = 1\n"},
+    "another module has the name": {**FORGOTTEN, "c.py": "import jax.numpy as np\n"},
+    "the name itself is used": {**FORGOTTEN, "a.py": "import tensorflow as tf\ndef f():\n    return np\n"},
+}  # fmt: skip
+
+
+def converted(tree: dict[str, str], folder: Path) -> tuple[str, list[Any]]:
+    """The text of a.py after a conversion, and what is said of names."""
+    source, out = folder / "source", folder / "out"
+    source.mkdir()
+    for name, text in tree.items():
+        (source / name).write_text(HEAD + text + PROGRAM if name == "train.py" else text + PROGRAM.partition("if")[0])
+    done = convert_project(Request(source, load_config(source), out=out, use_cache=False))
+    return (out / "a.py").read_text(), [f for r in done.results for f in r.findings if f.rule == "NPU995"]
+
+
+def test_an_import_that_other_files_have_is_added_and_mends_the_name(tmp_path: Path) -> None:
+    text, (found,) = converted(FORGOTTEN, tmp_path)
+    assert found.level is Level.FIXED and "import numpy as np" in found.message
+    assert ends(FORGOTTEN["a.py"].replace("import tensorflow as tf\n", "") + "f()\n", tmp_path) == "np"
+    mended = "\n".join(line for line in text.splitlines() if "tensorflow" not in line and "npu_bridge" not in line)
+    assert ends(f"{mended}\nf()\n", tmp_path) == ""
+
+
+@pytest.mark.parametrize("tree", NOT_FORGOTTEN.values(), ids=NOT_FORGOTTEN)
+def test_an_import_is_not_guessed(tree: dict[str, str], tmp_path: Path) -> None:
+    _, (first, *_) = converted(tree, tmp_path)
+    assert first.level is Level.MANUAL

@@ -20,9 +20,18 @@ from tf2npu.engine import convert_file as engine
 from tf2npu.engine.convert_file import FileFacts, ProjectFacts
 from tf2npu.findings import Edit, FileResult, Finding, Level, Span, Status
 from tf2npu.python2.divisions import open_divisions
-from tf2npu.python2.fixers import FIXERS_OF_BOTH, Refused, divides_as_3, has_gone_builtins, python3_error, refactored
+from tf2npu.python2.fixers import (
+    FIXERS_OF_BOTH,
+    Refused,
+    broken_for_both,
+    divides_as_3,
+    has_gone_builtins,
+    python3_error,
+    refactored,
+)
 from tf2npu.python2.imports import implicit_siblings, with_relative_imports
 from tf2npu.python2.notebooks import modern_notebook
+from tf2npu.python2.record_texts import texts_of_records
 from tf2npu.scanner.console_scripts import is_project_settings
 from tf2npu.scanner.known_modules import is_requirements
 from tf2npu.scanner.notebooks.path import is_notebook
@@ -70,9 +79,18 @@ def convert_file(path: str, data: bytes, config: Config, project: ProjectFacts) 
     if modern.refusal:
         for n, finding in enumerate(result.findings):
             result.findings[n] = dataclasses.replace(finding, message=finding.message.removesuffix(OR_PYTHON2))
-        result.findings.append(file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {modern.refusal}"))
+        is_for_nobody = result.status is Status.COPIED and path not in project.reaching | project.reached
+        result.findings.append(_of_refusal(modern.refusal, broken_for_both(data) if is_for_nobody else None))
         return result
-    return _of_original(result, data, modern)
+    return _of_original(result, data, modern, project.unshared.get(path, frozenset()))
+
+
+def _of_refusal(refusal: str, error: str | None) -> Finding:
+    """A finding about a file that stays. error: what is wrong with a file that has no Python and takes no part."""
+    if error is None:
+        return file_findings.PYTHON2.finding(Level.MANUAL, f"--python2 cannot do this file: {refusal}")
+    message = f"Neither Python 2 nor Python 3 reads this file ({error}). No script for TensorFlow imports it: it stays as it is."
+    return file_findings.PYTHON2.finding(Level.INFO, message)
 
 
 def _convert_notebook(path: str, data: bytes, config: Config, project: ProjectFacts) -> FileResult:
@@ -129,7 +147,7 @@ def _read_otherwise(path: str, data: bytes, project: ProjectFacts) -> list[int]:
         return []
     blocks = _blocks(modern.before, modern.after)
     changed = [line + 1 for tag, start, end, *_ in blocks if tag != "equal" for line in range(start, max(end, start + 1))]
-    return sorted({*changed, *(_divided(modern, blocks) if not divides_as_3(modern.before) else ())})
+    return sorted({*changed, *(_divided(modern, blocks, frozenset()) if not divides_as_3(modern.before) else ())})
 
 
 @lru_cache(maxsize=32)
@@ -186,12 +204,13 @@ def _is_for_python3(text: str) -> bool:
         return True
 
 
-def _of_original(result: FileResult, data: bytes, modern: Modern) -> FileResult:
+def _of_original(result: FileResult, data: bytes, modern: Modern, own: frozenset[str]) -> FileResult:
     """The result as one of the original file: its edits, and findings at places of the original."""
     blocks = _blocks(modern.before, modern.after)
     findings = [dataclasses.replace(f, span=_moved(f.span, blocks)) for f in result.findings]
     findings += list(_fixed(modern, blocks))
-    findings += _divisions(modern, blocks)
+    findings += _divisions(modern, blocks, own)
+    findings += _texts_of_records(modern, blocks)
     ended = _ended(dataclasses.replace(result, findings=findings), data, modern.data)
     return dataclasses.replace(ended, edits=_line_edits(modern.before, decode(ended.after).text))
 
@@ -221,9 +240,22 @@ def _fixed(modern: Modern, blocks: list[Any]) -> Iterator[Finding]:
             yield dataclasses.replace(finding, span=span, before=old.rstrip("\r\n"), after=new.rstrip("\r\n"))
 
 
-def _divisions(modern: Modern, blocks: list[Any]) -> list[Finding]:
+def _divisions(modern: Modern, blocks: list[Any], own: frozenset[str]) -> list[Finding]:
     """A finding about divisions that may be of whole numbers, for which Python 2 and 3 give different results."""
-    return _said_of_divisions([] if divides_as_3(modern.before) else _divided(modern, blocks))
+    return _said_of_divisions([] if divides_as_3(modern.before) else _divided(modern, blocks, own))
+
+
+def _texts_of_records(modern: Modern, blocks: list[Any]) -> list[Finding]:
+    """A finding about values of records that were text to Python 2, and are bytes to Python 3."""
+    lines = [_moved(Span(line, 1, line, 1), blocks).line for line in texts_of_records(modern.after)]
+    if not lines:
+        return []
+    message = (
+        f"Values of records (lines: {_named(lines)}): Python 3 gives bytes there, which were text to Python 2. "
+        "Write .decode() behind those that are text."
+    )
+    finding = file_findings.PYTHON2.finding(Level.MANUAL, message)
+    return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
 
 
 def _said_of_divisions(lines: list[int]) -> list[Finding]:
@@ -237,9 +269,9 @@ def _said_of_divisions(lines: list[int]) -> list[Finding]:
     return [dataclasses.replace(finding, span=Span(lines[0], 1, lines[0], 1))]
 
 
-def _divided(modern: Modern, blocks: list[Any]) -> list[int]:
-    """Lines of the original with divisions that may be of whole numbers."""
-    return [_moved(Span(line, 1, line, 1), blocks).line for line in open_divisions(modern.after)]
+def _divided(modern: Modern, blocks: list[Any], own: frozenset[str]) -> list[int]:
+    """Lines of the original with divisions that may be of whole numbers. own: names that no other file uses."""
+    return [_moved(Span(line, 1, line, 1), blocks).line for line in open_divisions(modern.after, own.__contains__)]
 
 
 def _named(lines: list[int]) -> str:

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from tf2npu.python2.divisions import with_whole_divisions
-from tf2npu.scanner.python2.constructs import GONE_BUILTINS, VERSION_TESTS
+from tf2npu.scanner.python2.constructs import GONE_BUILTINS, VERSION_TESTS, explain_python2
+from tf2npu.scanner.text.source import decode
 
 # Left out: `import` (it makes siblings relative in scripts that are started, too; tf2npu.python2.imports does not), `exec` (in
 # Python 3 it sets no local names), `buffer`, and mere style.
@@ -41,6 +42,18 @@ def python3_error(text: str) -> str | None:
         return "nested too deeply"
     odd = next((node for node in ast.walk(tree) if _prints_to_a_file(node)), None)
     return None if odd is None else f"print >> means a shift (line {getattr(odd, 'lineno', 1)})"
+
+
+def broken_for_both(data: bytes) -> str | None:
+    """The error of Python 3 for a source that Python 2 does not read either; None where one of the two may."""
+    text = decode(data).text
+    try:
+        _run_fixers(text if text.endswith("\n") else text + "\n", FIXERS)
+        return None
+    except Refused:
+        pass
+    is_old = any(map(explain_python2, text.split("\n")))
+    return None if is_old else python3_error(text)
 
 
 def has_gone_builtins(text: str) -> bool:

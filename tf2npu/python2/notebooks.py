@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tf2npu.python2.divisions import open_divisions
+from tf2npu.python2.divisions import END_OF_CELL, open_divisions
 from tf2npu.python2.fixers import Refused, has_gone_builtins, python3_error, refactored
 from tf2npu.scanner.notebooks.cells import Notebook, magics_back, without_magics
 from tf2npu.scanner.text.source import Python2Error, SourceError
 
 _FUTURE = re.compile(r"^[ \t]*from[ \t]+__future__[ \t]+import[ \t]+\(?([\w ,]+)", re.MULTILINE)
-_END = "#:end of cell {}:\n"
+_END = END_OF_CELL + " {}:\n"
 """A line behind each cell; the fixers leave comments where they are."""
 
 
@@ -96,7 +96,7 @@ def _asks_for(texts: Iterable[str], feature: str) -> bool:
 def _divided(texts: dict[int, str], magics: dict[int, list[str]]) -> dict[int, list[int]]:
     """Lines, from 1, of cells with divisions that may be of whole numbers; texts: with marks for lines of IPython."""
     found: dict[int, list[int]] = {}
-    lines = set(open_divisions("".join(f"{text}\n" for text in texts.values())))
+    lines = set(open_divisions("".join(f"{text}\n" for text in texts.values()), in_order=False))
     first = 1
     for index, text in texts.items():
         own = text.split("\n")

@@ -6,15 +6,19 @@ import ast
 import re
 from collections.abc import Iterator
 
+from tf2npu.python2.known_calls import called_name
+
 _RANGES = frozenset(("range", "xrange", "trange"))
 _SHAPED = {
-    "tf.reshape": 1, "np.reshape": 1, "tf.zeros": 0, "tf.ones": 0, "np.zeros": 0, "np.ones": 0, "np.empty": 0,
+    "tf.reshape": 1, "np.reshape": 1, "tf.zeros": 0, "tf.ones": 0, "np.zeros": 0, "np.ones": 0, "np.empty": 0, "np.full": 0,
+    "tf.tile": 1, "np.tile": 1, "tf.fill": 0, "tf.placeholder": 1, "tf.get_variable": 1, "tf.random_normal": 0,
+    "tf.truncated_normal": 0, "tf.random_uniform": 0,
 }  # fmt: skip
-"""Functions that take a shape, by the names that people write, and the position of the shape."""
+"""Functions that take a shape, or multiples, by the names that people write, and the position of the shape."""
 _ROUNDING = frozenset(("math.floor", "np.floor", "numpy.floor"))
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)
 _COUNT = re.compile(
-    r"(?:^|_)(?:n|num|number|count|len|length|size|total|batch|batches|epochs?|steps?|width|height|rows|cols|samples?|examples?)"
+    r"(?:^|_)(?:n|num|number|count|counter|len|length|size|total|batch|batches|epochs?|steps?|width|height|rows|cols|samples?|examples?)"
     r"(?:_|$)|(?:^n|num|count|size|len)$"
 )
 """Names of numbers of things, which are not negative."""
@@ -23,11 +27,13 @@ _COUNT = re.compile(
 def whole_places(node: ast.AST) -> Iterator[ast.expr]:
     """Expressions of a node that must be whole numbers, or the program ends: ends of ranges, sizes, bounds."""
     if isinstance(node, ast.Call):
-        called = ast.unparse(node.func)
+        called = called_name(node.func)
         if called in _RANGES:
             yield from node.args
         elif called in _SHAPED:
-            shapes = [k.value for k in node.keywords if k.arg == "shape"] or node.args[_SHAPED[called] :][:1]
+            shapes = [k.value for k in node.keywords if k.arg in ("shape", "multiples", "dims")] or node.args[_SHAPED[called] :][
+                :1
+            ]
             yield from (size for shape in shapes for size in _sizes(shape))
         elif called.endswith(".reshape"):
             yield from (size for shape in node.args for size in _sizes(shape))
@@ -35,6 +41,12 @@ def whole_places(node: ast.AST) -> Iterator[ast.expr]:
         yield from (bound for bound in (node.lower, node.upper, node.step) if bound is not None)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.List):
         yield node.right
+
+
+def indexes(node: ast.AST) -> Iterator[ast.expr]:
+    """The indexes by which a node takes a part of something."""
+    if isinstance(node, ast.Subscript):
+        yield from node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def _sizes(shape: ast.expr) -> list[ast.expr]:

@@ -68,7 +68,10 @@ def file_not_converted(site: Any) -> None:
     ),
 )  # fmt: skip
 def import_of_nothing(site: Any) -> None:
-    """Reports an import, in a file that an entry script loads, of a file or a name that the project does not have."""
+    """Reports an import, in a file that an entry script loads, of a file or a name that the project does not have.
+
+    Where pip has the module, it says what to install.
+    """
 
 
 _PROGRAM = (
@@ -104,7 +107,10 @@ _PROGRAM = (
     ),
 )
 def name_of_nothing(site: Any) -> None:
-    """Reports names that no statement, no import and no built-in of Python defines."""
+    """Reports names that no statement, no import and no built-in of Python defines.
+
+    Where other files of the project import a module of Python, or numpy, by the name, it adds that import.
+    """
 
 
 @rule(

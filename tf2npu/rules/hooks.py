@@ -1,7 +1,7 @@
 """Hooks: functions that the engine asks besides the rules, at fixed points of a conversion.
 
 A function registers itself with the point as its decorator, in a module of `tf2npu.rules`. At one point the functions are asked
-in the order in which their modules are loaded, which is that of their names.
+in the order of the names of their modules, whichever of these somebody imported first; those of plug-ins come last.
 
     @hooks.after_rules
     def unused_comments(script, uses, fixes): ...
@@ -20,6 +20,7 @@ from tf2npu.scanner.sites import Site
 from tf2npu.scanner.text.edits import Fix
 
 F = TypeVar("F", bound=Callable[..., object])
+_OWN = "tf2npu.rules."
 
 
 class HookPoint(Generic[F]):
@@ -33,7 +34,11 @@ class HookPoint(Generic[F]):
         return function
 
     def __iter__(self) -> Iterator[F]:
-        return iter(self._functions)
+        return iter(sorted(self._functions, key=_place))  # of one module in the order of its text
+
+
+def _place(function: Callable[..., object]) -> tuple[bool, str]:
+    return not function.__module__.startswith(_OWN), function.__module__
 
 
 # Before a file is parsed: whether the bytes of a file that a TensorFlow script imports may hold what a rule looks for.

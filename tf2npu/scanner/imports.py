@@ -191,7 +191,7 @@ def _offset(script: Script, anchor: cst.CSTNode | None, is_behind: bool) -> int:
 
 def _insert_within(script: Script, anchor: cst.SimpleStatementLine, lines: list[str]) -> Change:
     """The same in a line that begins with what has to stay first: behind the docstring and the `__future__` imports in it."""
-    first = next(part for n, part in enumerate(anchor.body) if not (_is_future(part) or (n == 0 and _is_text(part))))
+    first = next(part for n, part in enumerate(anchor.body) if not (is_future(part) or (n == 0 and _is_text(part))))
     offset = script.tree.span(first)[0]
     return Change(offset, offset, "".join(f"{line.partition('  #')[0]}; " for line in lines))
 
@@ -217,7 +217,7 @@ def _anchor(script: Script, framework: Framework, scopes: list[Scope]) -> cst.CS
 
 def _first_import_statement(script: Script) -> cst.CSTNode | None:
     for node, scope in script.walked.imports:
-        if scope is script.module_scope and not _is_future(node):
+        if scope is script.module_scope and not is_future(node):
             return _top_level(script, node)
     return None
 
@@ -233,14 +233,15 @@ def _after_preamble(script: Script) -> int:
 def _is_preamble(statement: Any) -> bool:
     if not isinstance(statement, cst.SimpleStatementLine):
         return False
-    return _is_text(statement.body[0]) or _is_future(statement.body[0])
+    return _is_text(statement.body[0]) or is_future(statement.body[0])
 
 
 def _is_text(part: cst.BaseSmallStatement) -> bool:
     return isinstance(part, cst.Expr) and isinstance(part.value, (cst.SimpleString, cst.ConcatenatedString))
 
 
-def _is_future(part: cst.BaseSmallStatement) -> bool:
+def is_future(part: cst.BaseSmallStatement) -> bool:
+    """Whether a statement imports from `__future__`, which has to stay above other code."""
     return isinstance(part, cst.ImportFrom) and part.module is not None and dotted_name(part.module) == "__future__"
 
 

@@ -35,6 +35,18 @@ def _of_packages() -> frozenset[str]:
         return frozenset(row["module"] for row in csv.DictReader(file))
 
 
+@cache
+def _distributions() -> dict[str, str]:
+    """Modules with the names by which pip installs them, as the files of each distribution show."""
+    with (Path(__file__).parent / "installable_modules.csv").open(encoding="utf-8", newline="") as file:
+        return {row["module"]: row["distribution"] for row in csv.DictReader(file)}
+
+
+def distribution_of(root: str) -> str:
+    """The name by which pip installs a top-level module; "" for one that is not known."""
+    return _distributions().get(root, "")
+
+
 def is_requirements(path: str) -> bool:
     """Whether a file that is no source says what a project needs."""
     return _NAME.match(PurePosixPath(path).name) is not None

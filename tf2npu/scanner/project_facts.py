@@ -19,7 +19,7 @@ from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.options.defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
 from tf2npu.scanner.rewritten_programs import rewritten_programs
-from tf2npu.scanner.uncalled_functions import uncalled
+from tf2npu.scanner.uncalled_functions import uncalled, unshared
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class ProjectFacts:
     commands: dict[str, frozenset[str]] = field(default_factory=dict)  # file -> functions that installed commands run
     input_uses: dict[tuple[str, str], frozenset[InputUse]] = field(default_factory=dict)  # (file, function) -> roles
     python2: dict[str, str] = field(default_factory=dict)  # file of a project that is Python 2 -> the file that tells
+    unshared: dict[str, frozenset[str]] = field(default_factory=dict)  # file of these -> names of it that no other file names
     rewritten: frozenset[str] = frozenset()  # files that are brought from a sister of a framework to the framework
     older: frozenset[str] = frozenset()  # of these, files of programs that are older than the next release of the framework
     kept: dict[str, tuple[Seen, ...]] = field(default_factory=dict)  # files that are not, and the places that keep them
@@ -97,7 +98,9 @@ class ProjectFacts:
         starts = project.entries & project.reaching
         project.run = starts | imported_by(starts, edges)
         project.named_distributions = frozenset[str]().union(*(f.named_distributions for f in files.values()))
-        project.uncalled = uncalled({path: facts.naming for path, facts in files.items()}, project.find_module)
+        naming = {path: facts.naming for path, facts in files.items()}
+        project.uncalled = uncalled(naming, project.find_module)
+        project.unshared = unshared(naming, {path: facts.definitions for path, facts in files.items() if path in project.python2})
         project._forget_details()
         return project
 
@@ -115,11 +118,8 @@ class ProjectFacts:
                 by_modules[framework.bound_by] = Reach(reaching, imported_by(reaching, edges))
             self.reach[framework.name] = by_modules[framework.bound_by]
         found = [reach for reach in by_modules.values() if reach.reaching]
-        if len(found) == 1:
-            self.reaching, self.reached = found[0].reaching, found[0].reached
-        else:
-            self.reaching = frozenset[str]().union(*(reach.reaching for reach in found))
-            self.reached = frozenset[str]().union(*(reach.reached for reach in found))
+        self.reaching = frozenset[str]().union(*(reach.reaching for reach in found))
+        self.reached = frozenset[str]().union(*(reach.reached for reach in found))
 
     def _forget_details(self) -> None:
         """Drops what only merging needs, which is nine tenths of the memory, and has one object for each name."""

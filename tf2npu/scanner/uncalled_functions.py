@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -126,6 +127,22 @@ def uncalled(files: Mapping[str, Naming | None], find_module: Callable[[str, int
         if name not in others and _sum(name) not in words:
             by_name[name] = by_name.get(name, True) and all(is_own(path, target) for target in above)
     return frozenset(name for name, is_alone in by_name.items() if is_alone)
+
+
+def unshared(files: Mapping[str, Naming | None], definitions: Mapping[str, Iterable[str]]) -> dict[str, frozenset[str]]:
+    """Names of some files that no other file names; none where a file may reach them by other names, or cannot be read.
+
+    files: the names of each file of the project, None where they are not known.  definitions: what those files define.
+    """
+    code = {path: found for path, found in files.items() if path.endswith(_CODE)}
+    if any(PurePosixPath(path).name in _INSTALLED for path in files) or any(f is None or f.reads_names for f in code.values()):
+        return {}
+    words = {path: set(array("I", found.words)) for path, found in code.items() if found is not None}
+    users = Counter(word for found in words.values() for word in found)
+    return {
+        path: frozenset(name for name in names if users[_sum(name)] == (_sum(name) in words.get(path, ())))
+        for path, names in definitions.items()
+    }
 
 
 def _sum(word: str) -> int:

@@ -13,8 +13,8 @@ from tf2npu.frameworks.tensorflow1.compat_names import has_names_of_1
 from tf2npu.frameworks.tensorflow1.config_flow_reader import gather_config_flow, may_hand_on, without_flow
 from tf2npu.frameworks.tensorflow1.dialect_evidence import EAGER_WORK, evidence_of_2
 from tf2npu.frameworks.tensorflow1.dialect_names import RUNNING_2, SIGNS_2
+from tf2npu.frameworks.tensorflow1.mixed_computing import flags_of_mixed_computing
 from tf2npu.frameworks.tensorflow1.names import canonical, is_adapter2
-from tf2npu.frameworks.tensorflow1.python_functions import flags_of_python
 from tf2npu.frameworks.tensorflow1.restored_names import uses_old_names
 from tf2npu.scanner.entry_points import has_arguments
 from tf2npu.scanner.facts import FileFacts
@@ -125,7 +125,7 @@ def _flags(file: ParsedFile) -> Iterator[str]:
         yield HAS_NAMES_OF_2
     if any(map(_OPTIMIZER.match, names)) or any(map(_has_part_in_training, file.calls)):
         yield TRAINS_IN_2
-    yield from flags_of_python(file)
+    yield from flags_of_mixed_computing(file)
     if uses_old_names(file.imports, file.nodes, file.targets):
         yield NEEDS_NPU_BRIDGE
 

@@ -9,9 +9,9 @@ from tf2npu.frameworks.config_flow import ConfigFlow, Place
 from tf2npu.frameworks.tensorflow1.config_pairs import ModuleFinder, paired_calls
 from tf2npu.frameworks.tensorflow1.file_facts import HAS_ESTIMATOR, NEEDS_NPU_BRIDGE, RUNS_KERAS, USES_KERAS_NET, dialect
 from tf2npu.frameworks.tensorflow1.load_order import files_with_old_names, packages_run_first
+from tf2npu.frameworks.tensorflow1.mixed_computing import mixed_files
 from tf2npu.frameworks.tensorflow1.names import belong_to_tensorflow
 from tf2npu.frameworks.tensorflow1.project_dialects import ToldDialects, told_dialects
-from tf2npu.frameworks.tensorflow1.python_functions import mixed_files
 from tf2npu.scanner.facts import FileFacts
 from tf2npu.scanner.import_graph import importers_of
 from tf2npu.scanner.project_facts import ProjectFacts
@@ -29,8 +29,8 @@ class TensorFlowProject(ProjectPart):
     dialects: ToldDialects = field(default_factory=ToldDialects)  # files that belong to scripts for TensorFlow 2
     with_old_names: frozenset[str] = frozenset()  # files whose import needs what npu_bridge has back, theirs or one's they import
     run_first: frozenset[str] = frozenset()  # of these, files of packages that are run before an entry script
-    mixed_sessions: frozenset[str] = frozenset()  # files that make sessions of graphs which call Python
-    calling_python: frozenset[str] = frozenset()  # files that make these graphs
+    mixed_sessions: frozenset[str] = frozenset()  # files that make sessions of graphs with ops for the host
+    mixed_graphs: frozenset[str] = frozenset()  # files that make these graphs
     config_pairs: dict[str, frozenset[Place]] = field(default_factory=dict)  # file -> RunConfigs and Estimators that meet
 
     def begin(self, project: ProjectFacts, edges: Edges) -> None:
@@ -42,7 +42,7 @@ class TensorFlowProject(ProjectPart):
         inside = importers_of({p for p, f in files.items() if HAS_ESTIMATOR in f.flags}, edges) - importers_of(runs, edges)
         self.keras_nets = importers_of(nets, edges) - inside  # an Estimator runs the models it is made of itself
         self.dialects = told_dialects(files, edges)
-        self.mixed_sessions, self.calling_python = mixed_files(files, edges)
+        self.mixed_sessions, self.mixed_graphs = mixed_files(files, edges)
 
     def finish(self, project: ProjectFacts, edges: Edges) -> None:
         """Find what entry scripts run first, and which configs meet their Estimators."""

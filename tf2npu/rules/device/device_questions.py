@@ -9,6 +9,7 @@ import libcst as cst
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.scanner.sites import Call, Site
+from tf2npu.scanner.text.edits import Change
 
 _DEVICE_LISTS = (
     "tensorflow.python.client.device_lib.list_local_devices",
@@ -60,18 +61,58 @@ _GPU_QUESTIONS = tuple(
     source="tf.test of TensorFlow 1.15",
     examples=(
         Example.same("if tf.test.is_gpu_available():\n    x = f(x)", level="info"),
-        Example.same("assert tf.test.is_gpu_available()", note="ends the program", level="manual", write="assert True"),
+        Example(
+            "assert tf.test.is_gpu_available()",
+            "assert True",
+        ),
+        Example(
+            "if not tf.test.is_gpu_available() and FLAGS.use_gpu:\n    raise ValueError('no GPU')",
+            "if not True and FLAGS.use_gpu:\n    raise ValueError('no GPU')",
+        ),
+        Example.same(
+            "if tf.test.is_gpu_available():\n    f(x)\nelse:\n    raise ValueError('no GPU')",
+            note="does more than to ask",
+            level="manual",
+        ),
         Example.same("def is_gpu_available():\n    return True\nok = is_gpu_available()", note="the user's own"),
         Example.same("s = tf.test.mock.patch('x')", note="another part of tf.test"),
     ),
 )
 def gpu_question(call: Call) -> None:
     """Reports questions whether there is a GPU, above all where the program ends when there is none."""
-    if _ends_without(call):
+    if _only_ends_without(call):
+        call.fix.changes.append(Change(*call.fix.site, "True"))
+        call.fixed(
+            "There is no GPU on an NPU host, so the program would end here. The answer is written as True: the NPU is its device."
+        )
+    elif _ends_without(call):
         call.manual("There is no GPU on an NPU host, so the program ends here: take this out.")
     else:
         answer = "this is empty" if call.name.endswith("gpu_device_name") else "this is False"
         call.info(f"There is no GPU on an NPU host, so {answer}: check what the program does then.")
+
+
+def _only_ends_without(call: Call) -> bool:
+    """Whether the answer decides nothing but that the program ends, and nothing catches the end."""
+    if call.name.endswith("gpu_device_name") or not _ends_without(call):
+        return False
+    ancestors = list(call.script.walked.ancestors(call.node))
+    if any(isinstance(ancestor, cst.Try) for ancestor in ancestors):
+        return False
+    number = next(n for n, a in enumerate(ancestors) if isinstance(a, (cst.Assert, cst.If)))
+    statement, between = ancestors[number], ancestors[:number]
+    if isinstance(statement, cst.Assert):
+        return statement.test is call.node
+    if not isinstance(statement, cst.If) or statement.orelse is not None or len(statement.body.body) != 1:
+        return False
+    denial, *others = between or [statement]
+    is_denied = isinstance(denial, cst.UnaryOperation) and isinstance(denial.operator, cst.Not)
+    is_needed = all(isinstance(one, cst.BooleanOperation) and isinstance(one.operator, cst.And) for one in others)
+    return is_denied and is_needed and _is_end(call, statement.body.body[0])
+
+
+def _is_end(call: Call, line: cst.CSTNode) -> bool:
+    return re.fullmatch(r"(?:raise\b.*|(?:sys\.|os\._)?exit\(.*\))\s*", call.source(line), re.DOTALL) is not None
 
 
 _DENIED = re.compile(r"not\b|.*(?:==\s*(?:''|\"\"|False)|is\s+False)\s*$|.*!=\s*['\"]/")

@@ -11,6 +11,7 @@ import libcst as cst
 
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules import hooks
+from tf2npu.rules.engine.forgotten_imports import import_missing, import_of
 from tf2npu.rules.facts.files.project_names import may_be_given
 from tf2npu.rules.facts.old_libraries import takes_part
 from tf2npu.scanner.notebooks.path import is_notebook
@@ -34,11 +35,6 @@ _OF_PYTHON2 = {
     "file": "open", "cmp": "(a > b) - (a < b)", "reload": "importlib.reload", "buffer": "memoryview", "intern": "sys.intern",
 }  # fmt: skip
 """Built-in names that Python 2 alone has, and what is written for them in Python 3."""
-_MODULES = {
-    "np": "numpy", "tf": "tensorflow", "plt": "matplotlib.pyplot", "pd": "pandas",
-    **{name: name for name in ("os", "sys", "time", "math", "random", "json", "re", "copy", "argparse", "logging")},
-}  # fmt: skip
-"""Names that mean one module in nearly every program."""
 _OPEN = re.compile(
     r"\b(?:exec|execfile|globals|locals)\s*\(|\bvars\(\s*\)|^\s*exec\s|\bbuiltins\b|__builtins?__|\bsys\.modules\b|gettext",
     re.MULTILINE,
@@ -91,9 +87,13 @@ def told_where_python_ends(script: Script, uses: object, fixes: list[Fix]) -> li
         start = site.fix.site[0]
         site.fix.site = (start, start + len(name))
         if takes_part(site) and not _has_another_way(site) and not script.is_switched_off(RULE, node):
+            found.append((site, name))
+    places = {name: [site for site, other in found if other == name] for _, name in found}
+    imported = {name for name, sites in places.items() if import_missing(script, name, sites)}
+    for site, name in found:
+        if name not in imported:
             _tell(site, name)
-            found.append(site.fix)
-    return found
+    return [site.fix for site, _ in found if site.fix.findings]
 
 
 def _is_open(script: Script) -> bool:
@@ -166,16 +166,11 @@ def _tell(site: Site, name: str) -> None:
         site.manual(
             f"Nothing defines {name}: the program ends here with a NameError, on TensorFlow 1.15 as well. Define the name, or "
             "write the intended one.",
-            _import_of(name),
+            import_of(name),
         )
     else:
         site.manual(
             f"Nothing defines {name}: the program ends here with a NameError, with or without an NPU. Define the name, or write "
             "the intended one.",
-            _import_of(name),
+            import_of(name),
         )
-
-
-def _import_of(name: str) -> str:
-    module = _MODULES.get(name, "")
-    return f"import {module} as {name}" if module != name and module else f"import {module}" if module else ""

@@ -13,7 +13,8 @@ from npu_formats.near_names import near_names
 from tf2npu.api_support.table import Api, shown, table
 from tf2npu.api_support.uses import ApiUses, Place
 from tf2npu.findings import Level, Verdict
-from tf2npu.frameworks.tensorflow1.project import NAME
+from tf2npu.frameworks.tensorflow1.mixed_computing import SPARSE_OPS
+from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, registered, rule
 from tf2npu.rules.facts.old_libraries import is_guarded
@@ -37,6 +38,11 @@ _TRAINED = "networks of the vendor's model zoo train with it"
 Source: networks of the ModelZoo-TensorFlow repository whose own record says FuncStatus and PrecisionStatus OK, and which use the
 API without mix_compile_mode.
 """
+_CONTRADICTED = frozenset(("tensorflow.nn.embedding_lookup_sparse", *(f"tensorflow.sparse.{name}" for name in SPARSE_OPS)))
+_EITHER_WAY = (
+    "{}: the published list contradicts itself on such ops. They run either way: mix_compile_mode leaves what the NPU does "
+    "not have to the host. That option is set (or asked for) where the session is made."
+)
 _Used = tuple[str, Api, list[Place]]
 
 
@@ -69,11 +75,14 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
     told, sites = {fix.rule for fix in fixes}, [fix.site for fix in fixes]
     work = (Level.MANUAL, Level.UNSUPPORTED)
     begun = {fix.site[0] for fix in fixes if any(finding.level in work for finding in fix.findings)}
+    is_mixed = script.path in tensorflow_in(script.project).mixed_graphs
     groups: dict[tuple[Level, str], list[_Used]] = {}
     for name, api, places in uses.with_verdict(Verdict.MANUAL):
         if api.kind == "member" and (_is_deprecated(api) or api.source.startswith("as ")):
             continue  # its class is told
         what = _what_to_say(api, name in _matched_names(), told)
+        if what and what[0] is Level.MANUAL and api.name in _CONTRADICTED and is_mixed:
+            what = (Level.INFO, _EITHER_WAY)
         left = [p for p in places if (what or _is_passed_on(script, name, p)) and not _is_settled(script, p)]
         if api.rule:
             left = [p for p in left if not _is_inside(script.tree.span(p[0]), sites)]

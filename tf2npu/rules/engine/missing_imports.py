@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tf2npu.findings import Edit, Finding, Level, Span
 from tf2npu.rules import hooks
 from tf2npu.rules.facts.files.project_names import may_have
-from tf2npu.scanner.known_modules import is_known_module, normalized
+from tf2npu.scanner.known_modules import distribution_of, is_known_module, normalized
 from tf2npu.scanner.names import is_framework
 from tf2npu.scanner.project_facts import ProjectFacts
 from tf2npu.scanner.script import Script
@@ -17,6 +17,8 @@ from tf2npu.scanner.text.edits import Fix
 from tf2npu.scanner.text.source import SourceError, decode
 
 _RULE = "NPU992"
+_Said = tuple[Level, str]
+"""The level and the message of what is said of an import."""
 _MADE_LATER = ("_pb2", "_pb2_grpc", "_version", "version")
 """Ends of modules that a build makes."""
 
@@ -52,9 +54,9 @@ def _is_asked(path: str, project: ProjectFacts) -> bool:
 def _found(path: str, text: str, project: ProjectFacts) -> list[Finding]:
     found: dict[str, Finding] = {}
     for node in _always_run(parsed(text).body):
-        for message in _messages(path, node, project):
+        for level, message in _messages(path, node, project):
             span = Span(node.lineno, node.col_offset + 1, node.end_lineno or node.lineno, (node.end_col_offset or 0) + 1)
-            found.setdefault(message, Finding(_RULE, Level.MANUAL, span, message))
+            found.setdefault(message, Finding(_RULE, level, span, message))
     return list(found.values())
 
 
@@ -67,7 +69,7 @@ def _always_run(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
             yield from _always_run(node.body)
 
 
-def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFacts) -> Iterator[str]:
+def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFacts) -> Iterator[_Said]:
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield from _of_module(path, 0, alias.name, project)
@@ -81,14 +83,15 @@ def _messages(path: str, node: ast.Import | ast.ImportFrom, project: ProjectFact
     for alias in node.names:
         inner = f"{module}.{alias.name}" if module else alias.name
         if target != path and not may_have(project, target, alias.name) and project.find_module(path, node.level, inner) is None:
-            yield (
+            message = (
                 f"`{target}` defines no `{alias.name}`, so this import fails when the script starts. Add the name there, or "
                 "correct the import."
             )
+            yield Level.MANUAL, message
 
 
-def _of_module(path: str, level: int, module: str, project: ProjectFacts) -> Iterator[str]:
-    """The message on a module that is imported as a whole, if it is missing."""
+def _of_module(path: str, level: int, module: str, project: ProjectFacts) -> Iterator[_Said]:
+    """The level and the message of a module that is imported as a whole, if it is missing."""
     root = module.partition(".")[0]
     if project.find_module(path, level, module) is not None or module.endswith(_MADE_LATER):
         return
@@ -96,18 +99,29 @@ def _of_module(path: str, level: int, module: str, project: ProjectFacts) -> Ite
         if is_framework(root) or is_known_module(root) or normalized(root) in project.named_distributions:
             return
         if not any(root in parts for parts in project.modules):
-            yield (
-                f"`{root}` is no file of this project, no module of Python and not among the requirements. Put its file into the "
-                "project, or name what installs it in requirements.txt."
-            )
+            yield _not_installed(root)
             return
         if project.find_module(path, 0, root) is None:
             return  # found by a path that the script sets
     if not _is_folder(path, level, module, project):
-        yield (
+        message = (
             f"The project has no file for `{'.' * level}{module}`, so this import fails when the script starts. Add the file, or "
             "correct the import."
         )
+        yield Level.MANUAL, message
+
+
+def _not_installed(root: str) -> _Said:
+    """The level and the message of a module that neither the project nor its requirements have; pip may have it."""
+    distribution = distribution_of(root)
+    if distribution:
+        message = f"No requirements of this project name `{root}`. Install it for the script: `pip install {distribution}`."
+        return Level.INFO, message
+    message = (
+        f"`{root}` is no file of this project, no module of Python and not among the requirements. Put its file into the "
+        "project, or name what installs it in requirements.txt."
+    )
+    return Level.MANUAL, message
 
 
 def _is_folder(path: str, level: int, module: str, project: ProjectFacts) -> bool:

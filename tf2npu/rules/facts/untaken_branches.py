@@ -46,7 +46,7 @@ def _of_branch(script: Script, node: cst.If, scope: Scope, start: int, end: int)
     first, last = script.tree.span(node)
     written = script.tree.source(node.test)
     if not first <= start < last:
-        return f"not ({written})" if start >= last and _is_left_before(script, node, scope, start) else ""
+        return _denied(script, node.test) if start >= last and _is_left_before(script, node, scope, start) else ""
     body = script.tree.span(node.body)
     is_in_body = body[0] <= start and end <= body[1]
     rest = script.tree.span(node.orelse) if node.orelse is not None else (0, 0)
@@ -56,7 +56,14 @@ def _of_branch(script: Script, node: cst.If, scope: Scope, start: int, end: int)
     value = value_of(script, node.test, scope)
     if value is _NOTHING or bool(value) == is_in_body:
         return ""
-    return written if is_in_body else f"not ({written})"
+    return written if is_in_body else _denied(script, node.test)
+
+
+def _denied(script: Script, test: cst.BaseExpression) -> str:
+    """The contrary of a condition, as a person writes it."""
+    if isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        return script.tree.source(test.expression)
+    return f"not ({script.tree.source(test)})"
 
 
 def _is_left_before(script: Script, node: cst.If, scope: Scope, start: int) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.frameworks.tensorflow1.scripts import tensorflow_name
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.written_code import can_be_repeated, given
@@ -44,7 +45,12 @@ _SEEN = {"FIFOQueue": "VDSR_ID2114"}
 """Queues of these that a network of the vendor's model zoo trains with on an Ascend 910, without mix_compile_mode.
 
 Source: its VDSR.py (USE_QUEUE_LOADING) in the ModelZoo-TensorFlow repository, whose record has FuncStatus and PrecisionStatus OK.
-No training there reads with a TFRecordReader: where one is left in a file, tf.data has taken its place.
+"""
+_SEEN_MIXED = {"TFRecordReader": "VAT_ID1002"}
+"""Readers of these that a network there trains with under mix_compile_mode=True.
+
+Source: code/dataset_utils.py (read, shuffle_batch) and code/train_semisup.py of that network, whose record has FuncStatus and
+PrecisionStatus OK.  Elsewhere tf.data has taken the place of a TFRecordReader that is left in a file.
 """
 _WHOLE = "tensorflow.WholeFileReader"
 
@@ -81,6 +87,11 @@ def queue_reader(call: Call) -> None:
         call.info(
             f"It runs as it is: the host reads, here and on an NPU, where a network of the vendor's model zoo ({_SEEN[kind]}) "
             f"trains so, though the porting guide advises against it. tf.data feeds the NPU faster: {_TABLE[call.name]}."
+        )
+    elif kind in _SEEN_MIXED and call.script.path in tensorflow_in(call.script.project).mixed_graphs:
+        call.info(
+            f"The host reads. {_SEEN_MIXED[kind]} of the vendor's model zoo trains so on an NPU. mix_compile_mode is set (or "
+            f"asked for) at the session. tf.data is faster: {_TABLE[call.name]}."
         )
     elif kind in _LISTED:
         call.manual(

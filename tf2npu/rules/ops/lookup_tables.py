@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from tf2npu.frameworks.tensorflow1.project import tensorflow_in
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.pipelines.input_pipeline import in_pipeline
 from tf2npu.rules.facts.written_code import mixed_computing
@@ -53,9 +54,14 @@ def lookup_table(call: Call) -> None:
     """Reports lookup tables outside of functions that run in the input pipeline."""
     outside = None if in_pipeline(call) else _lines_outside(call)
     if in_pipeline(call) or outside == []:
-        return
+        return None
+    if call.script.path in tensorflow_in(call.script.project).mixed_graphs:
+        return call.info(
+            "The host looks this table up, and every step waits for it. mix_compile_mode is set (or asked for) at the "
+            "session. A lookup in dataset.map is faster."
+        )
     where = f" Outside of the pipeline it is used in line {', '.join(map(str, outside))}." if outside else ""
-    call.manual(_ADVICE + where, mixed_computing(call))
+    return call.manual(_ADVICE + where, mixed_computing(call))
 
 
 def _lines_outside(call: Call) -> list[int] | None:

@@ -41,7 +41,7 @@ def python_function(call: Call) -> None:
     """Reports Python functions that are called from the graph, outside of input pipelines."""
     if in_pipeline(call):
         return
-    if call.script.path in tensorflow_in(call.script.project).calling_python:
+    if call.script.path in tensorflow_in(call.script.project).mixed_graphs:
         call.info(
             "The Python function runs on the host, and every step waits for the result. mix_compile_mode, which an NPU needs, "
             "is set (or asked for) where the session is made."

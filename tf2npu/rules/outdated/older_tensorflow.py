@@ -71,7 +71,7 @@ PARAMETERS = {
 KEYWORDS = {"batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"}}
 """Further keywords that are called otherwise, where the positions behind the first parameters mean something else."""
 POSITIONED = {"batch_matmul": ("adjoint_a", "adjoint_b")}
-"""What the positions behind the first parameters were, by the keywords of 1.15."""
+"""The positions behind the first parameters, by the keywords of 1.15."""
 _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _INSTEAD}))})\b")
 
 

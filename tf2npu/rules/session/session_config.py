@@ -91,22 +91,21 @@ def session_config(call: Call) -> None:
 
 
 def _mixes(call: Call, keyword: str, position: int | None) -> bool:
-    """Leave Python functions of the graph to the host, and whether that is all there is to do here."""
-    if has_entry(call, keyword, position):
-        return True
-    if written_out(call, keyword, position, tuple(_POSITION), (_MIXED,)):
+    """Leave ops of the graph to the host, and whether that is all there is to do here."""
+    is_on_npu = has_entry(call, keyword, position)
+    if not is_on_npu and written_out(call, keyword, position, tuple(_POSITION), (_MIXED,)):
         call.fixed(
-            "The session got a config that runs its graph on the NPU, and the graph's Python functions on the host "
-            "(mix_compile_mode=True). Nothing is left to do."
+            "The session got a config that runs its graph on the NPU. Python functions, tables, readers and sparse ops stay on "
+            "the host (mix_compile_mode=True). Nothing is left to do."
         )
         return True
     if _MIXED not in call.script.text:
         call.manual(
-            "The graph of this session calls Python, which an NPU host runs only with mix_compile_mode=True. Set "
-            "mix_compile_mode in the session's options.",
+            "This session's graph has Python functions, tables, readers or sparse ops. An NPU leaves them to the host with "
+            "mix_compile_mode=True alone. Set that option in the session's config.",
             mixed_computing(call),
         )
-    return False
+    return is_on_npu
 
 
 def _not_seen(call: Call, keyword: str) -> None:

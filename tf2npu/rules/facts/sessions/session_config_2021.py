@@ -75,6 +75,8 @@ def _copied(call: Call, name: str, value: Any) -> list[str]:
     source = call.source(value)
     if call.resolve(value) == "tensorflow.ConfigProto()":
         return [f"{name}.CopyFrom({source})"]
+    if isinstance(value, cst.Call):
+        return [f"{name}.CopyFrom({source} or {_tensorflow(call)}.ConfigProto())"]  # called once, as before
     return [f"if {source} is not None:", f"{call.script.tree.module.default_indent}{name}.CopyFrom({source})"]
 
 
@@ -125,7 +127,8 @@ def _can_move(call: Call, statement: Any, value: Any) -> bool:
     """Whether the config's expression means the same before the statement, and may be written twice where that is needed."""
     if value is None:
         return True
-    if not isinstance(value, (cst.Name, cst.Attribute)) and call.resolve(value) != "tensorflow.ConfigProto()":
+    is_made = call.resolve(value) == "tensorflow.ConfigProto()" or _is_made_here(call, statement, value)
+    if not isinstance(value, (cst.Name, cst.Attribute)) and not is_made:
         return False
     if _names_horovod(call, value):  # in a copy it would be neither converted nor seen as a use of the import
         return False
@@ -136,6 +139,20 @@ def _can_move(call: Call, statement: Any, value: Any) -> bool:
     return ("\n" not in text or isinstance(value, cst.Call)) and not any(
         re.search(rf"\b{re.escape(name)}\b", text) for name in bound
     )
+
+
+def _is_made_here(call: Call, statement: Any, value: Any) -> bool:
+    """Whether a function of this file, which has nothing of an NPU, makes the config, and nothing is called before it is."""
+    if not isinstance(value, cst.Call) or re.search(r"npu", call.script.text, re.IGNORECASE):
+        return False
+    is_defined = re.search(rf"\bdef {re.escape(dotted_name(value.func).rpartition('.')[2])}\(", call.script.text)
+    is_alone = not isinstance(statement, cst.With) or len(statement.items) == 1
+    others = [arg.value for arg in (*call.args, *value.args) if arg.value is not value]
+    return bool(is_defined and is_alone) and all(not _calls(other) for other in others)
+
+
+def _calls(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.Call) or any(_calls(child) for child in node.children)
 
 
 def _names_horovod(call: Call, node: cst.CSTNode) -> bool:
