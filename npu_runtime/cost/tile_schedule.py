@@ -84,13 +84,17 @@ class TileSchedule:
         return (product.b_bytes if self.tiling.iterate_order == 0 else product.a_bytes) / product.batch
 
     def _sweeps(self) -> float:
-        """The number of sweeps: one for the rows (columns) that the cores do together.
+        """The number of sweeps: one for the rows (columns) that the cores do together, or for a group of them.
 
-        They go along the depth together, so the cache has to keep what they share of a step of it, and never all of an operand.
+        The cores go along the depth together, so the cache has to keep what they share of a step of it, and never all of an operand.
+        Of a group that is larger than what the cores do at once it has to keep the operand, as far as there is room.
         """
-        tiling = self.tiling
+        product, tiling = self.product, self.tiling
         lines, across = (self.rows, self.columns) if tiling.iterate_order == 0 else (self.columns, self.rows)
-        return max(1.0, lines / (tiling.row_group or max(1.0, self.chip.n_cores / across)))
+        at_once = max(1.0, self.chip.n_cores / across)
+        kept = (product.a_bytes + product.b_bytes) / product.batch - self._swept_bytes()
+        parts = kept / (self.chip.l2_bytes * _CACHE_SHARE)
+        return max(1.0, lines / (tiling.row_group or at_once), min(lines / at_once, parts))
 
     def hit_rate(self) -> float:
         """Share of what is swept again that the cache still has: all of what fits its share, nothing of what is twice as large,
