@@ -86,7 +86,7 @@ class TileSchedule:
     def _sweeps(self) -> float:
         """The number of sweeps: one for the rows (columns) that the cores do together, or for a group of them.
 
-        The cores go along the depth together, so the cache has to keep what they share of a step of it, and never all of an operand.
+        The cores go along the depth together, so the cache has to keep what they share of a step of it, never a whole operand.
         Of a group that is larger than what the cores do at once it has to keep the operand, as far as there is room.
         """
         product, tiling = self.product, self.tiling

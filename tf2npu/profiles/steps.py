@@ -12,9 +12,8 @@ from tf2npu.profiles.csv_reader import Clock, TableRow, rows
 from tf2npu.profiles.tasks import Measured, device_of
 from tf2npu.profiles.tree import ProfileTree
 
-
 _LEAST_US = 1e-3
-"""Microseconds that two tasks share at least if they share any: the files have no finer digits, and sums of them end in others."""
+"""Microseconds that two tasks share at least if they share any: files have no finer digits, and sums of them end in others."""
 
 
 @dataclass(frozen=True)
