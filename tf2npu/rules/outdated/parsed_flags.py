@@ -9,6 +9,7 @@ import libcst as cst
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.constant_values import text_of
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.written_code import called
 from tf2npu.rules.outdated.older_tensorflow import old_name
 from tf2npu.scanner.sites import Call
 
@@ -73,10 +74,15 @@ def parsed_flags(call: Call) -> None:
     source=_SOURCE,
     examples=(
         Example(
-            "tf.app.flags.DEFINE_float('batch_size', 20, 'rows')",
-            "tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')",
+            "tf.app.flags.DEFINE_float('batch_size', 20, 'rows')\nFLAGS = tf.app.flags.FLAGS\nn = FLAGS.batch_size",
+            "tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')\nFLAGS = tf.app.flags.FLAGS\nn = FLAGS.batch_size",
         ),
-        Example.same("d = tf.flags.DEFINE_float\nd('dim', 8, '')", level="manual"),
+        Example.same(
+            "tf.app.flags.DEFINE_float('batch_size', 20, 'rows')",
+            level="manual",
+            write="tf.app.flags.DEFINE_integer('batch_size', 20, 'rows')",
+            note="read elsewhere, if at all",
+        ),
         Example.same("tf.app.flags.DEFINE_float('batch_size', 20.0, 'rows')", note="written as what it is"),
         Example.same("tf.app.flags.DEFINE_float('max_norm', 5, 'limit')", note="counts nothing"),
     ),
@@ -91,15 +97,18 @@ def counting_float(call: Call) -> None:
     if text is None or not isinstance(default, cst.Integer) or not _COUNTS.search(text):
         return
     function = call.node.func
-    if isinstance(function, cst.Attribute):
+    if isinstance(function, cst.Attribute) and re.search(rf"\.{re.escape(text)}\b", call.script.text):
         call.replace(function.attr, "DEFINE_integer")
-        call.fixed(f"Since TensorFlow 1.5 DEFINE_float makes {default.value}.0 of {default.value}, which is no index or size: "
-                   "DEFINE_integer keeps it whole.")  # fmt: skip
-    else:
-        call.manual(
-            f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
-            "something."
+        return call.fixed(
+            f"Since TensorFlow 1.5 DEFINE_float makes {default.value}.0 of {default.value}, which is no index or size: "
+            "DEFINE_integer keeps it whole."
         )
+    return call.manual(
+        f"Since TensorFlow 1.5 this flag is {default.value}.0, which is no index or size: write DEFINE_integer if it counts "
+        "something.",
+        called(call, call.source(function).removesuffix("float") + "integer"),
+        replaces=True,
+    )
 
 
 @part_of(
