@@ -2,7 +2,8 @@
 
     python -m benchmarks.pytorch_published [NETWORK ...]      all take a minute; needs torch, any build
 
-Rows are the single-card figures of tests/fixtures/published_torch.csv. A step is recorded on torch's meta device, in half
+Rows are the single-card figures of tests/fixtures/published_torch.csv, and of published_torch_later.csv, which were chosen before
+any was predicted. A step is recorded on torch's meta device, in half
 precision with SGD of one task for all parameters, as the published scripts have it, and costed without anything fitted to these
 rows.
 """
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PUBLISHED = Path(__file__).parents[1] / "tests/fixtures/published_torch.csv"
+FIXTURES = Path(__file__).parents[1] / "tests/fixtures"
+PUBLISHED, LATER = FIXTURES / "published_torch.csv", FIXTURES / "published_torch_later.csv"
 SOC = "Ascend910A"
 """The chip of the rows is called 910, without its variant."""
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -44,6 +46,21 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "alexnet": ("alexnet", {}),
 }
 """The function of `benchmarks.models.torch_networks` for each network, and what it is called with."""
+LATER_NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "efficientnet_b1": ("efficientnet", {"width": 1.0, "depth": 1.1}),
+    "efficientnet_b2": ("efficientnet", {"width": 1.1, "depth": 1.2}),
+    "efficientnet_b3": ("efficientnet", {"width": 1.2, "depth": 1.4}),
+    "efficientnet_b4": ("efficientnet", {"width": 1.4, "depth": 1.8}),
+    "efficientnet_b5": ("efficientnet", {"width": 1.6, "depth": 2.2}),
+    "resnext50_32x4d": ("resnet", {"depths": (3, 4, 6, 3), "groups": 32, "base": 4}),
+    "mobilenet_v3_large": ("mobilenet_v3_large", {}),
+    "googlenet": ("googlenet", {}),
+    "vit_base_patch32": ("vision_transformer", {"patch": 32}),
+    "deit_small": ("vision_transformer", {"patch": 16, "width": 384, "heads": 6}),
+    "bert_base_squad": ("QuestionBert", {"width": 768, "depth": 12, "heads": 12}),
+    "bert_large_squad": ("QuestionBert", {"width": 1024, "depth": 24, "heads": 16}),
+}
+"""Those of the second set, also of `benchmarks.models.torch_later_networks`."""
 WITHOUT_TORCH = "pytorch_published: torch is not installed, with which the networks are recorded; run `pip install torch` first"
 
 
@@ -74,30 +91,47 @@ class Row:
 
 def rows(names: Sequence[str]) -> Iterator[Row]:
     """The rows of some networks, of all if none is named."""
-    from benchmarks.models import torch_networks
     from benchmarks.models.torch_recorder import recorded
     from npu_formats.device.chip import load_chip
     from npu_runtime.simulation.operator_bounds import step_bounds
 
-    with PUBLISHED.open(encoding="utf-8") as file:
-        wanted = [row for row in csv.DictReader(file) if not names or row["network"] in names]
-    for row in wanted:
+    for row in published():
+        if names and row["network"] not in names:
+            continue
         batch = int(row["batch"])
-        function, options = NETWORKS[row["network"]]
-        step = torch_networks.image_step(getattr(torch_networks, function)(**options), batch)
+        step = _step(row["network"], batch, int(row["size"]))
         made = step_bounds(recorded(step.run, step.parameters), load_chip(SOC))
         rates = (batch / bound.us * 1e6 for bound in (made.operators, made.fused))
-        yield Row(
-            row["network"], batch, float(row["images_per_s"]), row["level"], row["source"], *rates, sum(made.unmapped.values())
-        )
+        yield Row(row["network"], batch, float(row["per_s"]), row["level"], row["source"], *rates, sum(made.unmapped.values()))
+
+
+def published() -> Iterator[dict[str, str]]:
+    """The rows of both sets; images of the first have 224 pixels a side."""
+    with PUBLISHED.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            yield {**row, "size": "224", "per_s": row["images_per_s"]}
+    with LATER.open(encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
+
+def _step(network: str, batch: int, size: int) -> Any:
+    """The step of a network.  size: pixels a side of its images, or words of its texts."""
+    from benchmarks.models import torch_later_networks, torch_networks
+
+    function, options = {**NETWORKS, **LATER_NETWORKS}[network]
+    make = getattr(torch_networks, function, None) or getattr(torch_later_networks, function)
+    if network.endswith("_squad"):
+        return torch_later_networks.question_step(make(**options), batch, size)
+    return torch_networks.image_step(make(**options), batch, size=size)
 
 
 def main(names: Sequence[str]) -> int:
     if importlib.util.find_spec("torch") is None:
         print(WITHOUT_TORCH, file=sys.stderr)
         return 2
-    if unknown := set(names) - set(NETWORKS):
-        print(f"pytorch_published: no row is of {', '.join(sorted(unknown))}; rows: {', '.join(NETWORKS)}", file=sys.stderr)
+    known = {**NETWORKS, **LATER_NETWORKS}
+    if unknown := set(names) - set(known):
+        print(f"pytorch_published: no row is of {', '.join(sorted(unknown))}; rows: {', '.join(known)}", file=sys.stderr)
         return 2
     print("| network | batch | published, images/s | an operator a task | fused as a graph | miss |")
     print("|---|---|---|---|---|---|")

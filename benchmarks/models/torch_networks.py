@@ -376,7 +376,7 @@ def image_step(net: nn.Module, batch: int, is_half: bool = True, size: int = 224
     parameters = list(net.parameters())
     masters = [p.detach().float().requires_grad_() for p in parameters] if is_half else parameters
     optimizer = torch.optim.SGD(masters, lr=0.1, momentum=0.9, weight_decay=1e-4, foreach=True)
-    _start(optimizer, masters)
+    start_optimizer(optimizer, masters)
 
     def run() -> None:
         loss = F.cross_entropy(net(images).float(), classes)
@@ -399,7 +399,7 @@ def _halve(net: nn.Module) -> None:
                 setattr(module, name, nn.Parameter(p.detach().half()))
 
 
-def _start(optimizer: torch.optim.Optimizer, parameters: Sequence[torch.Tensor]) -> None:
+def start_optimizer(optimizer: torch.optim.Optimizer, parameters: Sequence[torch.Tensor]) -> None:
     """A first step, which makes the states of the optimizer, so that the next one is like all others."""
     for p in parameters:
         p.grad = torch.zeros_like(p)
@@ -415,7 +415,7 @@ def word_step(net: nn.Module, batch: int, rows: int, words: int, is_time_first: 
     x = torch.empty(shape, dtype=torch.long, device="meta")
     parameters = list(net.parameters())
     optimizer = torch.optim.AdamW(parameters, lr=1e-3, **adam)
-    _start(optimizer, parameters)
+    start_optimizer(optimizer, parameters)
 
     def run() -> None:
         F.cross_entropy(net(x).view(-1, words), x.view(-1)).backward()
@@ -442,7 +442,7 @@ def gan_step(batch: int, size: int = 32, width: int = 64) -> Step:
     nets = [list(net.parameters()) for net in (generator, critic)]
     optimizers = [torch.optim.Adam(parameters, lr=2e-4, betas=(0.5, 0.999), foreach=True) for parameters in nets]
     for optimizer, parameters in zip(optimizers, nets, strict=True):
-        _start(optimizer, parameters)
+        start_optimizer(optimizer, parameters)
     real, ones, zeros = (
         torch.empty(batch, 3, size, size, device="meta"),
         torch.ones(batch, device="meta"),

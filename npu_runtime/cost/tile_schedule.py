@@ -84,12 +84,17 @@ class TileSchedule:
         return (product.b_bytes if self.tiling.iterate_order == 0 else product.a_bytes) / product.batch
 
     def _sweeps(self) -> float:
-        """The number of sweeps: one for the rows (columns) that the cores do together, whose operand the cache has to keep."""
+        """The number of sweeps: one for the rows (columns) that the cores do together, or for a group of them.
+
+        The cores go along the depth together, so the cache has to keep what they share of a step of it, never a whole operand.
+        Of a group that is larger than what the cores do at once it has to keep the operand, as far as there is room.
+        """
         product, tiling = self.product, self.tiling
         lines, across = (self.rows, self.columns) if tiling.iterate_order == 0 else (self.columns, self.rows)
+        at_once = max(1.0, self.chip.n_cores / across)
         kept = (product.a_bytes + product.b_bytes) / product.batch - self._swept_bytes()
-        together = tiling.row_group or max(1.0, self.chip.n_cores / across)
-        return max(lines / together, kept / (self.chip.l2_bytes * _CACHE_SHARE))
+        parts = kept / (self.chip.l2_bytes * _CACHE_SHARE)
+        return max(1.0, lines / (tiling.row_group or at_once), min(lines / at_once, parts))
 
     def hit_rate(self) -> float:
         """Share of what is swept again that the cache still has: all of what fits its share, nothing of what is twice as large,

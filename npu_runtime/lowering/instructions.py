@@ -9,7 +9,7 @@ _INSTRUCTIONS = {
     "MaxPool": 9, "MaxPoolGrad": 18, "AvgPool": 9, "AvgPoolGrad": 9,
     "SoftmaxGrad": 4, "LogSoftmaxGrad": 7, "LayerNorm": 9, "LayerNormGrad": 16, "Silu": 9, "SiluGrad": 12, "HardSwish": 5,
     "HardSwishGrad": 5, "HardSigmoid": 3, "Mish": 20, "MishGrad": 24, "LstmGates": 32, "LstmGatesGrad": 32, "GruGates": 32,
-    "GruGatesGrad": 32,
+    "GruGatesGrad": 32, "FusedMulAddNL2loss": 4,
 }  # fmt: skip
 """Vector instructions for a block of elements, where it is not one.  Counted from the formulas: a division is a reciprocal with a
 Newton step and a product, a hyperbolic tangent an exponential and a division, an update its terms, the gates of a

@@ -15,6 +15,7 @@ from npu_runtime.lowering.assign_formats import assign_formats
 from npu_runtime.lowering.chip_graph import AI_CPU, COLLECTIVE, COPY, RUNTIME, ChipGraph, ChipOp, Tensor
 from npu_runtime.lowering.fuse_buffers import fuse_buffers
 from npu_runtime.lowering.fuse_dropout import fuse_dropout
+from npu_runtime.lowering.fuse_training import fuse_training
 from npu_runtime.lowering.region_work import head_of, inputs_of, outputs_of, region_work, transferred
 from npu_runtime.lowering.split_normalization import split_normalization
 
@@ -82,6 +83,7 @@ def lower_chip(graph: ChipGraph, fetched: Collection[Tensor], chip: Chip) -> lis
     """
     split_normalization(graph)
     fuse_dropout(graph)
+    fuse_training(graph, fetched)
     assign_formats(graph, chip)
     return tasks_of(graph, fuse_buffers(graph), fetched, chip)
 

@@ -12,7 +12,9 @@ from benchmarks.fit_device_model import CHECK, KERNEL, PEAK, STEP, Model, Target
 from npu_runtime.cost.fitted import load_fitted
 from npu_runtime.observers.prediction.step_document import MODEL_ERROR
 
-END_TO_END, SINGLE_KERNEL, PEAK_RATE, LEFT_OUT = 0.15, 0.25, 0.05, 0.20
+END_TO_END, SINGLE_KERNEL, PEAK_RATE, LEFT_OUT = 0.12, 0.12, 0.05, 0.15
+OF_THE_FIRST_GENERATION, AS_FAR = ("C47", "C48", "C49"), 0.25
+"""Products with operands in rows that no rule brings together; docs/device_model.md says what was tried."""
 TARGETS = read_targets()
 DOCUMENT = Path(__file__).parents[2] / "docs/device_model.md"
 GIVEN = {
@@ -33,7 +35,8 @@ NETWORKS = [target for target in TARGETS if target.workload in published_works.N
 @pytest.mark.parametrize("target", [target for target in TARGETS if target not in NETWORKS], ids=lambda target: target.id)
 def test_a_kernel_takes_its_published_time(target: Target):
     error = Model([target], {}).error(target, load_fitted())
-    assert abs(error) <= (PEAK_RATE if target.kind == PEAK else SINGLE_KERNEL)
+    limits = {PEAK: PEAK_RATE, CHECK: AS_FAR}
+    assert abs(error) <= (AS_FAR if target.id in OF_THE_FIRST_GENERATION else limits.get(target.kind, SINGLE_KERNEL))
 
 
 def test_the_document_has_the_fitted_numbers():

@@ -17,6 +17,13 @@ def test_each_row_names_a_network_that_there_is_and_the_place_of_its_figure():
     assert all(row["source"].startswith(("built-in/", "contrib/")) and float(row["images_per_s"]) > 0 for row in rows)
 
 
+def test_each_later_row_has_a_network_and_a_size_and_is_none_of_the_first():
+    rows = list(csv.DictReader(pytorch_published.LATER.read_text(encoding="utf-8").splitlines()))
+    first = {row["source"] for row in csv.DictReader(pytorch_published.PUBLISHED.read_text(encoding="utf-8").splitlines())}
+    assert {row["network"] for row in rows} == set(pytorch_published.LATER_NETWORKS)
+    assert all(row["source"] not in first and int(row["size"]) > 0 and float(row["per_s"]) > 0 for row in rows)
+
+
 @pytest.mark.parametrize(
     ("operators", "fused", "miss"),
     [(90.0, 110.0, 0.0), (110.0, 140.0, 0.1), (50.0, 80.0, -0.2)],

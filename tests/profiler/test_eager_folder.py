@@ -150,7 +150,7 @@ def test_a_collective_is_told_with_what_hides_it(tmp_path: Path):
     (reduce,) = [row for row in table(output, "kernel_details") if row["Step Id"] == "5" and row["Type"] == "HcomAllReduce"]
     for row in table(output, "step_trace_time"):
         assert row["Device_id"] == "1"
-        assert Decimal(row["Communication"]) == Decimal(reduce["Duration(us)"])
+        assert abs(Decimal(row["Communication"]) - Decimal(reduce["Duration(us)"])) <= Decimal("0.01"), "a digit of either"
         hidden, alone = Decimal(row["Overlapped"]), Decimal(row["Communication(Not Overlapped)"])
         assert hidden > 0 and hidden + alone == Decimal(row["Communication"])
         assert Decimal(row["Computing"]) + alone + Decimal(row["Free"]) == Decimal(row["Stage"])

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from tests.how_many import IS_WHOLE
 from tests.profiles import trees
 from tf2npu.profiles.csv_reader import NoProfile, plain, rows
 from tf2npu.profiles.reader import read_profile
+from tf2npu.profiles.steps import Step, within
 from tf2npu.profiles.tasks import _shapes
 from tf2npu.profiles.tree import opened
 
@@ -34,6 +36,13 @@ def test_the_current_layout(tmp_path):
     assert first.start_us == pytest.approx(0.125) and first.duration_us == 200  # digits that a float of 1970 does not hold
     assert first.shapes.inputs == [[32, 14, 4, 112, 16], [16]] and first.formats.inputs == ["NC1HWC0", "ND"]
     assert first.cycles == {"vector": 600.0, "cube": 4800.0, "mte2": 3000.0} and first.n_blocks == 32 and first.flops is None
+
+
+def test_a_task_that_ends_as_a_step_begins_is_of_the_step_before():
+    """0.1 + 0.2 is more than 0.3 in binary digits."""
+    before, first = (SimpleNamespace(task=SimpleNamespace(start_us=at, end_us=at + 0.2)) for at in (0.1, 0.3))
+    assert before.task.end_us > 0.3
+    assert within([before, first], Step(1, 0.3, 1.0)) == [first]
 
 
 def test_the_time_of_a_step_is_parted(tmp_path):

@@ -12,6 +12,9 @@ from tf2npu.profiles.csv_reader import Clock, TableRow, rows
 from tf2npu.profiles.tasks import Measured, device_of
 from tf2npu.profiles.tree import ProfileTree
 
+_LEAST_US = 1e-3
+"""Microseconds that two tasks share at least if they share any: files have no finer digits, and sums of them end in others."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -125,5 +128,5 @@ def with_tasks(steps: Sequence[Step], found: Sequence[Measured]) -> list[Step]:
 
 
 def within(found: Sequence[Measured], step: Step) -> list[Measured]:
-    """The tasks that run in a step, of any model: others share its device."""
-    return [m for m in found if m.task.start_us < step.end and m.task.end_us > step.start]
+    """The tasks that run in a step, of any model: others share its device.  One that ends as it begins is of the step before."""
+    return [m for m in found if m.task.start_us < step.end - _LEAST_US and m.task.end_us > step.start + _LEAST_US]

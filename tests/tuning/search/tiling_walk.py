@@ -116,8 +116,9 @@ class TilingWalk:
             swept = (product.a_bytes if order else product.b_bytes) / product.batch
             hit_rate = min(1.0, max(0.0, 2.0 - swept / half))
             for at, group in enumerate(self.space.all_groups):
-                together = group or np.maximum(1.0, chip.n_cores / across)
-                sweeps = np.maximum(lines / together, (both / product.batch - swept) / half)
+                at_once = np.maximum(1.0, chip.n_cores / across)
+                parts = np.minimum(lines / at_once, (both / product.batch - swept) / half)
+                sweeps = np.maximum(lines / (group or at_once), parts)
                 again = product.batch * swept * np.maximum(0.0, sweeps - 1.0) * (1.0 - hit_rate)
                 read = both * min(1.0, both / chip.l2_bytes) + again
                 for parted, out_bytes in enumerate((product.out_bytes, 4)):
