@@ -42,7 +42,7 @@ _STOP = m.SimpleStatementLine(
 )
 _WORDS = re.compile(r"__version__|\bVERSION\b|\bsys\s*\.\s*version\b|\bversion\s*\.\s*version\b")
 _PARTS = ("version", "VERSION")
-"""What each of these words has in it: the text is read for the words where one of these stands, which is found in less time."""
+"""The part that each of these words has, which is found in less time: without it the text is not read for the words."""
 _SAFE = 2
 """Numbers of a version that are always digits: the third may be `0-rc1`."""
 _OPERATORS: dict[type, tuple[str, Any]] = {
