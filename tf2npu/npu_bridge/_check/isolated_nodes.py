@@ -5,7 +5,7 @@ So each node is seen by itself: what it makes of a run's own inputs, whatever we
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from tensorflow.python.ops import gen_resource_variable_ops, state_ops
 _OUTSIDE = ("LookupTable", "Queue", "PyFunc", "EagerPyFunc", *GENERATORS)
 """Beginnings of ops that look at what the copy does not have, tables and queues, that run the script's code once more, or that
 draw one after another from the state of a generator, whose order the copy does not keep: their results are given, too."""
+
+PART_BYTES = 64 << 20
+"""Bytes of results at a time: those of a large model would be as much memory as its step takes."""
 
 
 class IsolatedNodes:
@@ -73,8 +76,24 @@ class IsolatedNodes:
             return value, gen_resource_variable_ops.assign_variable_op(operation.outputs[0], value)
         return value, state_ops.assign(operation.outputs[0], value, validate_shape=False).op
 
-    def compute(self, values: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Each cut tensor, computed of the given values.
+    def parts(self, values: Mapping[str, np.ndarray]) -> Iterator[list[str]]:
+        """The cut tensors that `values` has, in parts of about PART_BYTES: so much is computed at a time."""
+        part, n_bytes = [], 0
+        for name in self.computed:
+            if name not in values:
+                continue
+            if part and n_bytes + values[name].nbytes > PART_BYTES:
+                yield part
+                part, n_bytes = [], 0
+            part.append(name)
+            n_bytes += values[name].nbytes
+        if part:
+            yield part
+
+    def compute(
+        self, wanted: list[str], values: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        """Some of the cut tensors, computed of the given values.
 
         values: of all tensors that are cut or given; what is missing is not fed, and what needs it not computed.
         Raises: tf.errors.OpError.
@@ -83,7 +102,6 @@ class IsolatedNodes:
             pairs = [(self._assigns[name], value) for name, value in variables.items() if name in self._assigns]
             self._session.run([assign for (_, assign), _ in pairs], {given: value for (given, _), value in pairs})
             feeds = {f"{self._names[name]}:0": self._as_graph(name, values[name]) for name in self._given if name in values}
-            wanted = [name for name in self.computed if name in values]
             return dict(zip(wanted, map(np.asarray, self._session.run(wanted, feeds)), strict=True))
 
     def _as_graph(self, name: str, value: np.ndarray) -> np.ndarray:

@@ -94,6 +94,7 @@ class MigratedSteps:
             for run in self._runs:
                 made = run.step(session, self._step, original, sources, begins)
                 result = result or made
+                original = original.without_tensors()  # B, the first, has looked at them
                 self._stopped = "budget" if time.monotonic() > self._settings.deadline else ""
                 if self._stopped:
                     break

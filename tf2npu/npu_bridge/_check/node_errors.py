@@ -55,18 +55,19 @@ class OwnErrors:
         """
         nodes = self._nodes(graph, made, given)
         values = {**given, **{name: value for name, value in made.items() if name not in given}}
-        try:
-            computed = nodes.compute(values, variables)
-            own = {name: distance(made[name], value) for name, value in computed.items()}
-            rounding = self._rounding(nodes, values, variables, computed, own)
-        except errors_impl.OpError as error:
-            once(f"check: nodes cannot be computed alone, so their own errors are not known: {_line(error)}")
-            return
-        for name, value in own.items():
-            found = errors.setdefault(name, NodeError())
-            if found.own is None or value > found.own:
-                found.own, found.step = value, step
-                found.rounding = rounding.get(name, 0.0)
+        for part in nodes.parts(values):
+            try:
+                computed = nodes.compute(part, values, variables)
+                own = {name: distance(made[name], value) for name, value in computed.items()}
+                rounding = self._rounding(nodes, values, variables, computed, own)
+            except errors_impl.OpError as error:
+                once(f"check: nodes cannot be computed alone, so their own errors are not known: {_line(error)}")
+                return
+            for name, value in own.items():
+                found = errors.setdefault(name, NodeError())
+                if found.own is None or value > found.own:
+                    found.own, found.step = value, step
+                    found.rounding = rounding.get(name, 0.0)
 
     def _nodes(self, graph: StepGraph, made: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> IsolatedNodes:
         key = graph, frozenset(made)
@@ -81,7 +82,7 @@ class OwnErrors:
         """Only where some node is suspicious: it costs another run."""
         if max(own.values(), default=0.0) <= self.suspicious:
             return {}
-        moved = nodes.compute(nudged(values, self.epsilon), nudged(variables, self.epsilon))
+        moved = nodes.compute(list(computed), nudged(values, self.epsilon), nudged(variables, self.epsilon))
         return {name: distance(value, computed[name]) for name, value in moved.items()}
 
 
