@@ -18,8 +18,6 @@ OTHERS = [
     "from keras.preprocessing.text import Tokenizer\nfrom keras.utils import to_categorical",
     "import horovod.torch as hvd\nimport torch",
     "from tensorboardX import SummaryWriter",
-    "import tensorlayer as tl",
-    "import tflearn",
     "import sonnet as snt",
     "import tensorflow_hub as hub",
     "import tensorflow_datasets as tfds",
@@ -29,6 +27,8 @@ OTHERS = [
     "from tensor2tensor import models",
     "# tensorflow",
 ]
+OVER_TENSORFLOW = ["import tensorlayer as tl", "import tflearn"]
+"""Packages that make the sessions themselves."""
 OF_TENSORFLOW = [
     "import keras\nfrom keras import backend as K\nfrom keras.models import Sequential\nfrom keras.layers import Dense, Dropout",
     "from keras.datasets import mnist\nfrom keras.models import Sequential", "import horovod.keras as hvd\nimport keras",
@@ -67,7 +67,7 @@ def guarded(body: str) -> str:
 
 
 bodies = st.sampled_from(BODIES)
-modules = st.builds("{}\n{}\n".format, st.sampled_from([*OTHERS, *OF_TENSORFLOW]), st.one_of(bodies, st.builds(guarded, bodies)))
+modules = st.builds("{}\n{}\n".format, st.sampled_from([*OTHERS, *OVER_TENSORFLOW, *OF_TENSORFLOW]), st.one_of(bodies, st.builds(guarded, bodies)))
 configs = st.builds(
     Config, distributed=st.sampled_from(["none", "horovod", "tf"]), import_style=st.sampled_from(["explicit", "star"])
 )
@@ -87,6 +87,14 @@ def test_what_is_not_tensorflow_stays_as_it_is(head: str, distributed: str) -> N
     for body in [*BODIES, *map(guarded, BODIES)]:
         source = f"{head}\n{body}\n"
         assert convert_source(source, "m.py", Config(distributed=distributed)).after.decode() == source
+
+
+@pytest.mark.parametrize("head", OVER_TENSORFLOW)
+def test_what_makes_sessions_elsewhere_gets_the_adapter_alone(head: str) -> None:
+    for body in [*BODIES, *map(guarded, BODIES)]:
+        source = f"{head}\n{body}\n"
+        done = convert_source(source, "m.py").after.decode()
+        assert done == f"import npu_bridge.npu_init  # noqa: F401  puts sessions on the NPU\n{source}"
 
 
 def test_data_of_keras_are_read_by_tensorflow_where_it_is_there_anyway() -> None:
