@@ -67,7 +67,8 @@ def guarded(body: str) -> str:
 
 
 bodies = st.sampled_from(BODIES)
-modules = st.builds("{}\n{}\n".format, st.sampled_from([*OTHERS, *OVER_TENSORFLOW, *OF_TENSORFLOW]), st.one_of(bodies, st.builds(guarded, bodies)))
+heads = st.sampled_from([*OTHERS, *OVER_TENSORFLOW, *OF_TENSORFLOW])
+modules = st.builds("{}\n{}\n".format, heads, st.one_of(bodies, st.builds(guarded, bodies)))
 configs = st.builds(
     Config, distributed=st.sampled_from(["none", "horovod", "tf"]), import_style=st.sampled_from(["explicit", "star"])
 )
