@@ -13,10 +13,7 @@ _TABLE = {
     "sklearn.cross_validation": ("0.20", "sklearn.model_selection (train_test_split, KFold(n_splits=...))"),
     "sklearn.grid_search": ("0.20", "sklearn.model_selection"),
     "sklearn.learning_curve": ("0.20", "sklearn.model_selection"),
-    "sklearn.datasets.fetch_mldata": (
-        "0.22",
-        "sklearn.datasets.fetch_openml(name, version=1, as_frame=False), whose labels are texts",
-    ),
+    "sklearn.datasets.fetch_mldata": ("0.22", _OPENML),
     "sklearn.datasets.load_boston": ("1.2", "sklearn.datasets.fetch_california_housing()"),
     "sklearn.preprocessing.Imputer": ("0.22", "sklearn.impute.SimpleImputer"),
     "sklearn.metrics.jaccard_similarity_score": ("0.23", "sklearn.metrics.jaccard_score"),
