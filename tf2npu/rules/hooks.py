@@ -31,10 +31,11 @@ class HookPoint(Generic[F]):
 
     def __call__(self, function: F) -> F:
         self._functions.append(function)
+        self._functions.sort(key=_place)  # of one module in the order of its text
         return function
 
     def __iter__(self) -> Iterator[F]:
-        return iter(sorted(self._functions, key=_place))  # of one module in the order of its text
+        return iter(self._functions)
 
 
 def _place(function: Callable[..., object]) -> tuple[bool, str]:

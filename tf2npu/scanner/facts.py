@@ -261,7 +261,7 @@ class _Gatherer:
             arguments=required_arguments(self.text, nodes),
             uses=frozenset(self.uses(nodes, has_stars)), naming=naming(module, nodes, self.targets),
             options=options_in_source(nodes),
-            names=None if is_open(nodes) else bound_names(module),
+            names=None if is_open(nodes) else bound_names(module, nodes),
             named_distributions=named_distributions(self.text.encode()) if names_requirements(self.path) else frozenset(),
         )  # fmt: skip
 

@@ -5,24 +5,31 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from tf2npu.scanner.syntax import children
+
 _OPEN = frozenset(("exec", "eval", "globals", "vars", "setattr", "execfile", "__import__", "import_module"))
 """Functions by which a module may get names that its text does not bind."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def bound_names(module: ast.Module) -> frozenset[str]:
-    """Names that statements bind at module level, also in branches and loops, and those that functions declare global."""
-    return frozenset((*_bound(module.body), *_declared_global(module)))
+def bound_names(module: ast.Module, nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Names that statements bind at module level, also in branches and loops, and those that functions declare global.
+
+    nodes: all nodes of the module.
+    """
+    return frozenset((*_bound(module.body), *(name for node in nodes if type(node) is ast.Global for name in node.names)))
 
 
 def is_open(nodes: Iterable[ast.AST]) -> bool:
     """Whether a module may have names that its text does not bind."""
     for node in nodes:
-        if isinstance(node, ast.Name) and node.id in _OPEN:
-            return True
-        if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "modules", "import_module"):
-            return True
-        if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
+        if type(node) is ast.Name:
+            if node.id in _OPEN:
+                return True
+        elif type(node) is ast.Attribute:
+            if node.attr in ("__dict__", "modules", "import_module"):
+                return True
+        elif type(node) is ast.FunctionDef and node.name == "__getattr__":
             return True
     return False
 
@@ -42,10 +49,4 @@ def _bound(body: Iterable[ast.AST]) -> Iterator[str]:
                 yield node.id
         elif isinstance(node, ast.ExceptHandler) and node.name:
             yield node.name
-        todo += ast.iter_child_nodes(node)
-
-
-def _declared_global(module: ast.Module) -> Iterator[str]:
-    for node in ast.walk(module):
-        if isinstance(node, ast.Global):
-            yield from node.names
+        todo += children(node)

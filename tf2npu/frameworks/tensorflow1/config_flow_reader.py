@@ -36,7 +36,9 @@ _PLAIN = (ast.Constant, ast.Name, ast.Attribute, ast.Call, ast.keyword)
 def may_hand_on(text: str) -> bool:
     """Whether a text makes a config, gives one to an Estimator, or hands on what is called config or cfg."""
     lower = text.lower()
-    return any(word in lower for word in _WORDS) or _HANDED_ON.search(text) is not None
+    if any(word in lower for word in _WORDS):
+        return True
+    return ("config" in text or "cfg" in text) and _HANDED_ON.search(text) is not None
 
 
 def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> ConfigFlow:

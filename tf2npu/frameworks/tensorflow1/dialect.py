@@ -14,7 +14,7 @@ import libcst as cst
 from tf2npu.config import AUTO, TF1, TF2_COMPAT
 from tf2npu.findings import Seen
 from tf2npu.frameworks.tensorflow1.compat_names import has_tensorflow_beside, hints_at_1, is_kept, tells_1
-from tf2npu.frameworks.tensorflow1.dialect_names import MAY_BE_2, SIGNS_2, V1_MODE
+from tf2npu.frameworks.tensorflow1.dialect_names import PRINT_2, SIGNS_2, TELLING_WORDS, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import is_adapter2
 from tf2npu.frameworks.tensorflow1.project import NAME, tensorflow_in
 from tf2npu.frameworks.tensorflow1.project_dialects import ToldDialects
@@ -98,7 +98,7 @@ def _by_own_names(script: Script) -> Dialect:
     if under_adapter2 is not None:
         return under_adapter2
     evidence = _evidence(script)
-    if not uses_tensorflow(script) or not (evidence is not None or MAY_BE_2.search(script.text)) or _has_npu_bridge(script):
+    if not uses_tensorflow(script) or not (evidence is not None or _may_be_for_2(script)) or _has_npu_bridge(script):
         return Dialect("1")
     found: Dialect | None = None
     for node, name, stays in _names(script):
@@ -106,11 +106,17 @@ def _by_own_names(script: Script) -> Dialect:
             return Dialect("1 on 2", name, node)
         if tells_1(name) and not stays:
             found, evidence = Dialect("1"), None
-        elif found is None and (name in SIGNS_2 or (name == "tensorflow.print" and _is_statement(script, node))):
+        elif found is None and (name in SIGNS_2 or (name == PRINT_2 and _is_statement(script, node))):
             found = Dialect("2", name, node)
     if found is None and evidence is not None:
         return Dialect("2", evidence.api, line=evidence.line)
     return found or Dialect("1")
+
+
+def _may_be_for_2(script: Script) -> bool:
+    """Whether the code has a word of a name that tells TensorFlow 2: looking at all names takes longer."""
+    tokens = script.tree.tokens
+    return not TELLING_WORDS.isdisjoint(tokens) or ("print" in tokens and "tf.print" in script.text)
 
 
 def first_name_of_1(script: Script) -> cst.BaseExpression | None:

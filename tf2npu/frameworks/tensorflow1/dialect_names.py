@@ -17,10 +17,10 @@ SIGNS_2 = frozenset({*_SIGNS_2, *_OF_V2, "tensorflow.compat.v2.enable_v2_behavio
 RUNNING_2 = frozenset({"tensorflow.GradientTape", "tensorflow.function"})
 """Names by which a script for TensorFlow 2 does what it is run for, where it calls them or what they decorate."""
 V1_MODE = frozenset({"tensorflow.disable_eager_execution", "tensorflow.disable_v2_behavior"})
-MAY_BE_2 = re.compile(
-    r"GradientTape|\btf\.function|mixed_precision|list_\w+_devices|run_functions_eagerly|set_visible_devices"
-    r"|broadcast_variables|tf\.print|\.function\b|disable_eager_execution|(?:en|dis)able_v2_behavior"
-)
+PRINT_2 = "tensorflow.print"
+"""A name that TensorFlow 1 has, too, where it makes a node that somebody has to run."""
+TELLING_WORDS = frozenset(name.rpartition(".")[2] for name in (*SIGNS_2, *V1_MODE))
+"""The last words of these names but that: code without any of them tells nothing of TensorFlow 2."""
 # Not random_normal, random_uniform and contrib.compiler.xla: TensorFlow 2 has them by another spelling (tf.random.normal).
 ONLY_1 = re.compile(
     r"tensorflow\.(?:Session|InteractiveSession|ConfigProto|GraphOptions|placeholder\w*|get_variable|variable_scope|app|flags"

@@ -29,6 +29,7 @@ _INSTEAD = {
     "smdistributed": "Horovod, whose functions have the same names{}",
 }
 _NUMBA = "numba.cuda"
+_ROOTS = frozenset(name.partition(".")[0] for name in (*_INSTEAD, _NUMBA))
 _HINT = re.compile(
     rb"^[ \t]*(?:import|from)\b[^\n]*\b(?:" + "|".join([*_INSTEAD, "nvidia", "numba"]).encode() + rb")\b", re.MULTILINE
 )
@@ -68,9 +69,11 @@ def mentions_accelerator_library(data: bytes) -> bool:
 def accelerator_library(site: Site) -> None:
     """Reports imports of libraries that need a GPU and names what does without."""
     script = site.script
-    if is_guarded(site) or script.path not in script.project.reaching | script.project.reached:
+    modules = [module for module in _modules(site.node) if module.partition(".")[0] in _ROOTS]
+    is_reached = script.path in script.project.reaching or script.path in script.project.reached
+    if not modules or not is_reached or is_guarded(site):
         return
-    for module in _modules(site.node):
+    for module in modules:
         library = next((name for name in _INSTEAD if f"{module}.".startswith(f"{name}.")), None)
         if library is not None and not site.script.project.defines(site.script.path, 0, library.partition(".")[0]):
             instead = _INSTEAD[library].format(to_convert(site, ", and convert with --distributed horovod", "horovod"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from tf2npu.api_support.table import not_simulated, not_simulated_part, shown
@@ -11,7 +10,6 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.files.file_uses import uses
 from tf2npu.scanner.sites import Site
 
-_WORD = re.compile(r"\w+")
 _PROBABILITY = "tensorflow-probability"
 """The package that brings most of tf.contrib.distributions, as the table names it (npu_bridge/_tf1/contrib_instead.py)."""
 
@@ -44,7 +42,7 @@ _PROBABILITY = "tensorflow-probability"
 )
 def not_in_a_simulated_run(site: Site) -> None:
     """Says of each such API that a simulated run ends there."""
-    if not uses_tensorflow(site.script) or not _is_mentioned(site.script.text):
+    if not uses_tensorflow(site.script) or not _is_mentioned(site.script.tree.tokens):
         return
     for name in uses(site, not_simulated_part):
         instead = not_simulated()[name] or "a copy of its code in the project"
@@ -70,6 +68,5 @@ def _last_words(*, own_modules: bool) -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for name in names if own_modules or not name.startswith("tensorflow.python."))
 
 
-def _is_mentioned(text: str) -> bool:
-    words = set(_WORD.findall(text))
+def _is_mentioned(words: frozenset[str]) -> bool:
     return "contrib" in words or not _last_words(own_modules="python" in words).isdisjoint(words)

@@ -95,11 +95,11 @@ def said_of_apis(script: Script, uses: ApiUses, fixes: list[Fix]) -> list[Fix]:
 def _of_no_version(script: Script, uses: ApiUses, sites: list[tuple[int, int]]) -> Iterator[Fix]:
     """Findings about names that no TensorFlow has, where no rule has spoken and the author has no other way."""
     for name, places in uses.of_no_version():
-        for node, scope in places:
+        last = re.escape(name.rpartition(".")[2])  # given a value, or asked for by its name
+        is_set = re.search(rf"\b{last}\s*=[^=]|['\"]{last}['\"]", script.text) is not None
+        for node, scope in places if not is_set else ():
             site = Site(script, _ID, node, scope, name)
-            last = re.escape(name.rpartition(".")[2])  # given a value, or asked for by its name
-            is_set = re.search(rf"\b{last}\s*=[^=]|['\"]{last}['\"]", script.text) is not None
-            if is_set or _is_inside(script.tree.span(node), sites) or is_guarded(site) or _is_settled(script, (node, scope)):
+            if _is_inside(script.tree.span(node), sites) or is_guarded(site) or _is_settled(script, (node, scope)):
                 continue
             site.manual(f"Neither TensorFlow 1.15 nor 2.15 has {shown(name)}: the program ends here. Write {_meant(name)}.")
             yield site.fix

@@ -8,6 +8,8 @@ import libcst as cst
 
 from tf2npu.scanner.scopes import Scope
 
+_QUOTES = frozenset("'\"")
+_TRIPLE = ("'''", '"""')
 _OPERATIONS = {cst.Add: lambda a, b: a + b, cst.Subtract: lambda a, b: a - b, cst.Multiply: lambda a, b: a * b}
 
 
@@ -27,7 +29,12 @@ def integer_of(node: Any, scope: Scope, depth: int = 0) -> int | None:
 
 def literal_text(node: Any) -> str | None:
     """The text of a literal that stands in one piece, or None for anything else, bytes among it."""
-    value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    if not isinstance(node, cst.SimpleString):
+        return None
+    written = node.value
+    if written[0] in _QUOTES and "\\" not in written and "\r" not in written:
+        return written[3:-3] if written.startswith(_TRIPLE) else written[1:-1]
+    value = node.evaluated_value
     return value if isinstance(value, str) else None
 
 

@@ -223,9 +223,14 @@ def _is_power_of_two(number: float | None) -> bool:
 
 def _last_name(node: Any) -> str:
     """The last name of a chain, of what is called, or the key that is looked up."""
-    if isinstance(node, cst.Call):
+    kind = type(node)
+    if kind is cst.Name:
+        return str(node.value)
+    if kind is cst.Attribute:
+        return str(node.attr.value)
+    if kind is cst.Call:
         return _last_name(node.func)
     if isinstance(node, cst.Subscript):
         key = first_key(node)
         return str(key.evaluated_value) if isinstance(key, cst.SimpleString) else _last_name(node.value)
-    return node.value if isinstance(node, cst.Name) else node.attr.value if isinstance(node, cst.Attribute) else ""
+    return ""

@@ -31,14 +31,16 @@ def takes_part(site: Site) -> bool:
 def is_guarded(site: Site) -> bool:
     """Whether a site lies in a try statement or under a test of versions: the author knows, and has another way."""
     below: cst.CSTNode = site.node
+    ancestor: Any
     for ancestor in site.script.walked.ancestors(site.node):
-        if isinstance(ancestor, (cst.FunctionDef, cst.ClassDef)):
+        kind = type(ancestor)  # nodes are of abstract classes, for which isinstance is slow where it says no
+        if kind is cst.FunctionDef or kind is cst.ClassDef:
             return False
-        if isinstance(ancestor, cst.Try) and ancestor.handlers:
+        if kind is cst.Try and ancestor.handlers:
             return True
-        if isinstance(ancestor, cst.If) and any(word in site.source(ancestor.test) for word in _VERSION_TESTS):
+        if kind is cst.If and any(word in site.source(ancestor.test) for word in _VERSION_TESTS):
             return below is not ancestor.test
-        if isinstance(ancestor, cst.BooleanOperation) and below is ancestor.right and _tests_version(site, ancestor):
+        if kind is cst.BooleanOperation and below is ancestor.right and _tests_version(site, ancestor):
             return True
         below = ancestor
     return False

@@ -53,7 +53,7 @@ def gelu_function(site: Site) -> None:
     node: cst.FunctionDef = site.node
     named_so = bool(re.search(r"(?:^|_)gelu(?:_|$)", node.name.value))
     text = site.source(node.body)
-    if (not named_so and not _HINT.search(text)) or "npu_unary_ops" in text:
+    if not (named_so or _has_hint(text)) or "npu_unary_ops" in text:
         return
     own = site.script.walked.scope_of[id(node)]
     site.fix.site = _header(site, node)
@@ -67,6 +67,11 @@ def gelu_function(site: Site) -> None:
         and (_mentions_tensorflow(site, own) or node.decorators or not node.params.params)
     ):
         _unknown(site, node)
+
+
+def _has_hint(text: str) -> bool:
+    """Whether a text has a function of which GELU is made; looking for a part of its name takes a fraction of the time."""
+    return ("tanh" in text or "erf" in text) and _HINT.search(text) is not None
 
 
 def _unknown(site: Site, node: cst.FunctionDef) -> None:
@@ -144,7 +149,7 @@ def gelu_lambda(site: Site) -> None:
     """Replaces the body of a lambda that computes GELU by the NPU's operator."""
     node: cst.Lambda = site.node
     params = node.params
-    if not params.params or not _HINT.search(site.source(node.body)):
+    if not params.params or not _has_hint(site.source(node.body)):
         return
     own = site.script.walked.scope_of[id(node)]
     argument = params.params[0].name.value

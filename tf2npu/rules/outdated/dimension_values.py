@@ -55,13 +55,13 @@ def dimension_value(site: Site) -> None:
     script = site.script
     if not uses_tensorflow(script) or "get_shape()" not in script.text:
         return
+    has_names_of_2 = "compat" in script.tree.tokens and _OF_TENSORFLOW_2.search(script.text) is not None
     for call, _ in script.walked.calls:
         func = call.func
         if not isinstance(func, cst.Attribute) or func.attr.value != "get_shape" or call.args:
             continue
-        if (_is_asked_for_none(script, call) or _is_taken_for_numbers(script, call)) and not script.is_switched_off(
-            site.fix.rule, call
-        ):
+        is_number = _is_asked_for_none(script, call) or (has_names_of_2 and _is_taken_for_numbers(script, call))
+        if is_number and not script.is_switched_off(site.fix.rule, call):
             site.fix.site = script.tree.span(call)
             site.insert(site.fix.site[1], ".as_list()")
             site.fixed("A dimension of 1.15 is an object that is never None: as_list() gives numbers, in TensorFlow 2 as well.")
@@ -81,9 +81,7 @@ def _is_asked_for_none(script: Script, call: cst.Call) -> bool:
 
 
 def _is_taken_for_numbers(script: Script, call: cst.Call) -> bool:
-    """Whether a script with names of TensorFlow 2 takes a shape's dimensions, or a slice of them, one after the other."""
-    if not _OF_TENSORFLOW_2.search(script.text):
-        return False
+    """Whether a script takes a shape's dimensions, or a slice of them, one after the other."""
     parents = script.walked.parents
     shape: Any = call
     around: Any = parents.get(id(call))

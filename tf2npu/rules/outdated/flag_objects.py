@@ -17,6 +17,7 @@ from tf2npu.scanner.sites import Site
 _FLAGS = tuple(f"tensorflow.{module}.FLAGS" for module in ("app.flags", "flags"))
 _OF_OBJECT = re.compile(r"\.(?:value|default|present|serialize|using_default_value)\b")
 """Attributes of absl's flags: a file with one of them knows that it has objects."""
+_WRITTEN = frozenset(("__flags", "'__flags'", '"__flags"'))
 _NAMES_ONLY = ("keys", "has_key", "__contains__")
 _CHANGES = ("update", "pop", "setdefault", "clear", "popitem", "__setitem__")
 _BY_NAME = ("sorted", "list", "len", "set", "tuple", "iter", "enumerate")
@@ -58,7 +59,7 @@ _BY_NAME = ("sorted", "list", "len", "set", "tuple", "iter", "enumerate")
 def flag_values(site: Site) -> None:
     """Has what reads the values out of `FLAGS.__flags` read values, which are objects there now."""
     script = site.script
-    if "__flags" not in script.text or not uses_tensorflow(script):
+    if _WRITTEN.isdisjoint(script.tree.tokens) or not uses_tensorflow(script):
         return
     for node, flags in _places(site):
         here = Site(script, site.fix.rule, node, script.module_scope)

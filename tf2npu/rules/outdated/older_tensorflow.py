@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import libcst as cst
@@ -72,7 +71,7 @@ KEYWORDS = {"batch_matmul": {"adj_x": "adjoint_a", "adj_y": "adjoint_b"}}
 """Further keywords that are called otherwise, where the positions behind the first parameters mean something else."""
 POSITIONED = {"batch_matmul": ("adjoint_a", "adjoint_b")}
 """The positions behind the first parameters, by the keywords of 1.15."""
-_WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _INSTEAD}))})\b")
+_WORDS = frozenset(name.rpartition(".")[2] for name in _INSTEAD)
 
 
 @rule(
@@ -101,10 +100,11 @@ _WORDS = re.compile(rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name i
 def old_name(site: Site) -> None:
     """Renames what TensorFlow 1.15 has under another name, and reports what is to be written otherwise."""
     script = site.script
-    if not uses_tensorflow(script) or not _WORDS.search(script.text):
+    if not uses_tensorflow(script) or _WORDS.isdisjoint(script.tree.tokens):
         return
-    found = {script.tree.span(node): node for node, _ in script.walked.references if isinstance(node, cst.Attribute)}
+    found: dict[tuple[int, int], cst.Attribute] = {}
     for name in uses(site, _part):
+        found = found or {script.tree.span(node): node for node, _ in script.walked.references if isinstance(node, cst.Attribute)}
         if _rename(site, found.get(site.fix.site), name):
             site.fixed(f"{shown(name)} is called {OLD_NAMES[name]} since TensorFlow 1.0; it does the same.")
         else:
@@ -271,7 +271,7 @@ def rounded_division(call: Call) -> None:
 
 
 def _has_old_names(script: Script) -> bool:
-    references = script.walked.references if _WORDS.search(script.text) else ()
+    references = () if _WORDS.isdisjoint(script.tree.tokens) else script.walked.references
     return any(script.name_of(reference, scope) in OLD_NAMES for reference, scope in references)
 
 

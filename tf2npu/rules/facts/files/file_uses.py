@@ -11,6 +11,8 @@ from tf2npu.frameworks.tensorflow1.names import with_public_prefix
 from tf2npu.rules.facts.old_libraries import imported_names, is_guarded
 from tf2npu.scanner.names import canonical
 from tf2npu.scanner.scopes import Scope
+from tf2npu.scanner.script import Script
+from tf2npu.scanner.script_facts import fact
 from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
 
@@ -30,10 +32,11 @@ def uses(site: Site, part: Callable[[str], str | None]) -> Iterator[str]:
     for statement, _ in script.walked.imports:
         for name in {part(_known_as(name)) for name in imported_names(Site(script, rule, statement, site.scope))} - {None}:
             found.setdefault(str(name), []).append(statement)
-    for reference, scope in script.walked.references:
-        used = part(_used(site, reference, scope)) if isinstance(reference, cst.Attribute) else None
-        if used is not None and not _import_is_guarded(site, reference, scope):
-            found.setdefault(used, []).append(reference)
+    for written, places in _places_of_names(script).items():
+        used = part(written)
+        for reference, scope in places if used is not None else ():
+            if used is not None and not _import_is_guarded(site, reference, scope):
+                found.setdefault(used, []).append(reference)
     for name, nodes in sorted(found.items()):
         for span, node in sorted(((script.tree.span(node), node) for node in nodes), key=lambda use: use[0]):
             if not is_guarded(Site(script, rule, node, site.scope)) and not script.is_switched_off(rule, node):
@@ -41,7 +44,17 @@ def uses(site: Site, part: Callable[[str], str | None]) -> Iterator[str]:
                 yield name
 
 
-def _used(site: Site, reference: cst.Attribute, scope: Scope) -> str:
+@fact
+def _places_of_names(script: Script) -> dict[str, list[tuple[cst.Attribute, Scope]]]:
+    """The references that are chains of attributes, by their qualified names."""
+    places: dict[str, list[tuple[cst.Attribute, Scope]]] = {}
+    for reference, scope in script.walked.references:
+        if type(reference) is cst.Attribute:
+            places.setdefault(_used(script, reference, scope), []).append((reference, scope))
+    return places
+
+
+def _used(script: Script, reference: cst.Attribute, scope: Scope) -> str:
     """Qualified name of a reference, by its own path where it is imported by that; "" for unknown ones and those of objects."""
     root, _, attributes = dotted_name(reference).partition(".")
     bindings = scope.lookup(root)
@@ -49,7 +62,7 @@ def _used(site: Site, reference: cst.Attribute, scope: Scope) -> str:
         written = with_public_prefix(f"{bindings[0].target}.{attributes}")
         if written.startswith(_OWN):
             return written
-    name = site.script.name_of(reference, scope) or ""
+    name = script.name_of(reference, scope) or ""
     return "" if "()" in name else name
 
 

@@ -172,7 +172,7 @@ def _tensorflow(call: Call) -> str | None:
 
 
 def _free_name(script: Script, name: str) -> str:
-    while re.search(rf"\b{name}\b", script.text):
+    while name in script.text and re.search(rf"\b{name}\b", script.text):
         name += "_"
     return name
 

@@ -36,7 +36,7 @@ _SAME = ("xrange", "raw_input")
 def gone_builtin(site: Site) -> None:
     """Reports built-in names that Python 3 does not have."""
     script = site.script
-    if not takes_part(site) or script.module_scope.stars or not any(name in script.text for name in GONE_BUILTINS):
+    if script.tree.tokens.isdisjoint(GONE_BUILTINS) or script.module_scope.stars or not takes_part(site):
         return
     uses: dict[str, list[cst.CSTNode]] = {}
     for node, scope in script.walked.references:

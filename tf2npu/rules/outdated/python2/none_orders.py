@@ -18,6 +18,7 @@ from tf2npu.scanner.sites import Site
 from tf2npu.scanner.tree_walk import dotted_name
 
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+_SIGNS = frozenset(("<", "<=", ">", ">="))
 _LESS = (cst.LessThan, cst.LessThanEqual)
 _TESTS = (cst.If, cst.While, cst.Assert, cst.IfExp, cst.BooleanOperation, cst.CompFor)
 _PLAIN = (cst.If, cst.While, cst.Assert)
@@ -54,7 +55,7 @@ _PLAIN = (cst.If, cst.While, cst.Assert)
 def none_order(site: Site) -> None:
     """Gives comparisons that meet None the answer that they had in Python 2."""
     script = site.script
-    if not takes_part(site):
+    if _SIGNS.isdisjoint(script.tree.tokens) or not takes_part(site):
         return
     for node, scope, comparison in _orders(script):
         may_be_none = _is_given_none(script, node, scope, comparison)
@@ -89,8 +90,8 @@ def _orders(script: Script) -> Iterator[tuple[Any, Scope, cst.Comparison]]:
 def _order_of(script: Script, node: Any) -> cst.Comparison | None:
     """The comparison by order of an expression with one other, where it is part of one."""
     around: Any = script.walked.parents.get(id(node))
-    comparison: Any = script.walked.parents.get(id(around)) if isinstance(around, cst.ComparisonTarget) else around
-    is_one = isinstance(comparison, cst.Comparison) and len(comparison.comparisons) == 1
+    comparison: Any = script.walked.parents.get(id(around)) if type(around) is cst.ComparisonTarget else around
+    is_one = type(comparison) is cst.Comparison and len(comparison.comparisons) == 1
     return comparison if is_one and isinstance(comparison.comparisons[0].operator, _ORDERS) else None
 
 

@@ -24,6 +24,9 @@ _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 _DICT_METHODS = {
     "has_key": "`key in x`", "iteritems": "x.items()", "itervalues": "x.values()", "iterkeys": "x.keys()",
 }  # fmt: skip
+_METHODS = frozenset(("next", *_DICT_METHODS))
+_WORDS = _METHODS | {"map", "filter", "zip", "range"}
+"""Code without any of these words has nothing of what is looked for."""
 _OWN = ("user:", "project:")
 _Mend = tuple[cst.CSTNode, Callable[[Site], None]]
 _Found = tuple[cst.CSTNode, str, "_Mend | None"]
@@ -65,7 +68,7 @@ _TAKES_ANY = ("builtins.enumerate", "builtins.list", "builtins.sorted", "builtin
 def python2_value(site: Site) -> None:
     """Mends iterators without `__next__`, lists that are none in Python 3, and methods that dicts no longer have."""
     script = site.script
-    if not takes_part(site) or not PYTHON2_VALUES.search(script.text):
+    if _WORDS.isdisjoint(script.tree.tokens) or not takes_part(site) or not PYTHON2_VALUES.search(script.text):
         return
     mended: set[int] = set()
     for node, message, mend in (*_classes(script), *_methods(script), *_lazy_values(script)):
@@ -124,6 +127,8 @@ def _is_asked(script: Script, instance: str) -> bool:
 
 def _methods(script: Script) -> Iterator[_Found]:
     """Calls of methods that dicts, or iterators of Python itself, no longer have."""
+    if _METHODS.isdisjoint(script.tree.tokens):
+        return
     is_pandas = re.search(r"\bpandas\b", script.text) is not None  # whose tables had iteritems of their own
     for call, scope in script.walked.calls:
         method = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
@@ -206,7 +211,9 @@ def _value(node: Any, scope: Scope) -> tuple[Any, Scope]:
 
 def _lazy_values(script: Script) -> Iterator[_Found]:
     """Uses of what map, filter, zip and range give as the lists that they were."""
-    for node, value, scope, kinds in _uses_as_lists(script):
+    tokens = script.tree.tokens
+    may_hold_uses = not tokens.isdisjoint(("map", "filter", "zip")) or {"range", "shuffle"} <= tokens
+    for node, value, scope, kinds in _uses_as_lists(script) if may_hold_uses else ():
         made, inner = _value(value, scope)
         name = script.name_of(made.func, inner) if isinstance(made, cst.Call) else None
         if name in kinds:
@@ -237,9 +244,9 @@ def _uses_as_lists(script: Script) -> Iterator[tuple[cst.CSTNode, Any, Scope, tu
 def _subscripts(script: Script) -> Iterator[tuple[cst.Subscript, Scope]]:
     for node, scope in script.walked.references:
         parent = script.walked.parents.get(id(node))
-        if isinstance(parent, cst.Subscript) and parent.value is node:
+        if type(parent) is cst.Subscript and parent.value is node:
             yield parent, scope
     for call, scope in script.walked.calls:
         parent = script.walked.parents.get(id(call))
-        if isinstance(parent, cst.Subscript) and parent.value is call:
+        if type(parent) is cst.Subscript and parent.value is call:
             yield parent, scope
