@@ -7,15 +7,18 @@ The scanner reads Python text and the engine shows it to rules; both know framew
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tf2npu.findings import Finding, Seen
 from tf2npu.frameworks.config_flow import ConfigFlow
 
 if TYPE_CHECKING:
     from tf2npu.config import Config
+
+
+N = TypeVar("N", bound=ast.AST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +64,25 @@ class Adapter:
         return f"{package}{module.removeprefix(self.root)}" if package and is_own else module
 
 
+class ParsedNodes(Protocol):
+    """All nodes of a module but contexts, level by level."""
+
+    def __iter__(self) -> Iterator[ast.AST]:
+        """Go through all of them."""
+
+    def of(self, kind: type[N]) -> list[N]:
+        """The nodes of one kind."""
+
+    @property
+    def chains(self) -> Sequence[tuple[ast.Name | ast.Attribute, str, str]]:
+        """The names and the chains of attributes from a name: the node, the name, and the attributes with a dot before each."""
+
+
 @dataclass(frozen=True)
 class ParsedFile:
     """A file as the scanner read it, for a framework to find its own facts in.
 
-    nodes: all nodes of `tree` but contexts, level by level.  imports: dotted modules and names, with the level of a relative
+    nodes: of `tree`.  imports: dotted modules and names, with the level of a relative
     import.  imported: (local name, canonical name, line) of names of frameworks.  references: (canonical name, line) of each
     use of one.  assigned: canonical names that module-level names get.  targets: other imported names and where they come from.
     has_stars: names that it does not bind may come from star imports of the project; has_any_stars: or of a framework.
@@ -74,7 +91,7 @@ class ParsedFile:
     path: str
     text: str
     tree: ast.Module
-    nodes: list[ast.AST]
+    nodes: ParsedNodes
     calls: list[ast.Call]
     import_statements: list[ast.Import | ast.ImportFrom]
     imports: list[tuple[int, str]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tf2npu.frameworks.registry import known
 from tf2npu.scanner.input_roles import BUILTINS, Target, target_of
-from tf2npu.scanner.syntax import children, walk
+from tf2npu.scanner.syntax import Nodes, children, walk
 
 _EXITS = frozenset({"sys.exit", "exit", "quit"})
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -36,7 +36,7 @@ class TopLevel:
         self,
         dotted: Callable[[ast.expr], str | None],
         targets: dict[str, Target],
-        nodes: list[ast.AST],
+        nodes: Nodes,
         has_stars: bool,
         *running: frozenset[str],
     ) -> None:
@@ -45,8 +45,8 @@ class TopLevel:
         self.dotted = dotted
         self.targets = targets
         self.has_stars = has_stars
-        stored = {n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is ast.Store}
-        self.rebound = stored - {name for n in nodes if isinstance(n, ast.Assign) for name in self._set_to_none(n)}
+        stored = {node.id for node in nodes.of(ast.Name) if type(node.ctx) is ast.Store}
+        self.rebound = stored - {name for node in nodes.of(ast.Assign) for name in self._set_to_none(node)}
         self.made: dict[str, ast.expr] = {}  # what the names of the module are made of
 
     def gather(self, module: ast.Module) -> tuple[bool, frozenset[str], tuple[Target, ...]]:

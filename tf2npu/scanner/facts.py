@@ -25,7 +25,7 @@ from tf2npu.scanner.options.defaults import Option, is_run_settings, options_in_
 from tf2npu.scanner.python2.constructs import is_refused_python2
 from tf2npu.scanner.required_arguments import required_arguments
 from tf2npu.scanner.returned_facts import Given, ReturnGatherer
-from tf2npu.scanner.syntax import chain, children, parsed
+from tf2npu.scanner.syntax import Nodes, chain, parsed
 from tf2npu.scanner.text.nesting_guard import DEEPEST, LONGEST_NAME, NESTED_PARENTHESES, is_too_deep, longest_name
 from tf2npu.scanner.text.rewriting import kept_places, rewritten_text
 from tf2npu.scanner.text.source import SourceError, decode
@@ -153,12 +153,12 @@ def _text_facts(path: str, text: str) -> FileFacts:
         is_deep = isinstance(error, (RecursionError, MemoryError)) or NESTED_PARENTHESES in str(error)
         facts = _line_facts(path, text, is_deep and is_too_deep(text))
         return replace(facts, is_python2=isinstance(error, SyntaxError) and is_refused_python2(text, error))
-    levels = _levels(module)
+    nodes = Nodes(module)
     try:
-        facts = _Gatherer(path, text).gather(module, [node for level in levels for node in level])
+        facts = _Gatherer(path, text).gather(module, nodes)
     except RecursionError:
         return _line_facts(path, text, is_too_deep(text))
-    facts.is_python, facts.is_too_deep = True, len(levels) > DEEPEST
+    facts.is_python, facts.is_too_deep = True, nodes.depth > DEEPEST
     facts.rewritten = _rewritten(path, text, module) if not facts.is_too_deep else None
     return facts
 
@@ -203,19 +203,6 @@ def _line_facts(path: str, text: str, is_deep: bool) -> FileFacts:
     return FileFacts(path, imports=imports, has_main_guard="__main__" in text, is_too_deep=is_deep)
 
 
-def _levels(module: ast.Module) -> list[list[ast.AST]]:
-    """All nodes but expression contexts, level by level; in the order of `ast.walk`, which takes twice as long."""
-    levels: list[list[ast.AST]] = []
-    level: list[ast.AST] = [module]
-    while level:
-        levels.append(level)
-        below: list[ast.AST] = []
-        for node in level:
-            below += children(node)
-        level = below
-    return levels
-
-
 class _Gatherer:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -231,14 +218,15 @@ class _Gatherer:
         self.assigned_names: list[str] = []
         self.targets: dict[str, Target] = {}  # local names of imported modules and objects that are not frameworks
 
-    def gather(self, module: ast.Module, nodes: list[ast.AST]) -> FileFacts:
-        statements = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
+    def gather(self, module: ast.Module, nodes: Nodes) -> FileFacts:
+        has_imports = bool(nodes.of(ast.Import) or nodes.of(ast.ImportFrom))
+        statements = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))] if has_imports else []
         for statement in statements:
             self.import_(statement)
         self.top_level(module.body)
-        for node in nodes if self.aliases else ():
-            if isinstance(node, (ast.Attribute, ast.Name)):
-                self.reference(node)
+        for node, root, attributes in nodes.chains if self.aliases else ():
+            if root in self.aliases:
+                self.references.append((self.frameworks.canonical(self.aliases[root] + attributes), node.lineno))
         has_stars = any(level > 0 or not is_framework(name) for level, name in self.stars)
         roles = RoleGatherer(self.targets, has_stars)
         roles.gather(module)
@@ -247,15 +235,15 @@ class _Gatherer:
         runs, starts, targets = top.gather(module)
         return FileFacts(
             self.path, tuple(self.imports), self.exports, tuple(self.stars), frozenset(self.definitions),
-            any(isinstance(n, ast.If) and is_main_guard(n.test) for n in nodes),
+            any(is_main_guard(node.test) for node in nodes.of(ast.If)),
             tuple(place for one in found for place in one.distribution),
             {n: f for n, f in roles.functions.items() if f is not None}, tuple(roles.calls), any(one.trains for one in found),
             ReturnGatherer(self.dotted, self.targets, has_stars).gather(module) if self.aliases or has_stars else {},
             commands_in_setup_script(nodes) if PurePosixPath(self.path).name == "setup.py" else (),
             runs or any(one.runs for one in found), starts, targets,
             frozenset[str]().union(*(one.flags for one in found)), tuple(_loaded(module)), frozenset(_closed(nodes)),
-            frozenset(key.attr for n in nodes if type(n) is ast.Dict for key in n.keys if isinstance(key, ast.Attribute)),
-            classes=frozenset(n.name for n in nodes if type(n) is ast.ClassDef and n.name in self.definitions),
+            frozenset(key.attr for node in nodes.of(ast.Dict) for key in node.keys if isinstance(key, ast.Attribute)),
+            classes=frozenset(node.name for node in nodes.of(ast.ClassDef) if node.name in self.definitions),
             config_flow=next((one.config_flow for one in found if one.config_flow is not None), None),
             evidence=next((one.evidence for one in found if one.evidence is not None), None),
             arguments=required_arguments(self.text, nodes),
@@ -266,10 +254,10 @@ class _Gatherer:
         )  # fmt: skip
 
     def found_by_frameworks(
-        self, module: ast.Module, nodes: list[ast.AST], imports: list[ast.Import | ast.ImportFrom], has_stars: bool
+        self, module: ast.Module, nodes: Nodes, imports: list[ast.Import | ast.ImportFrom], has_stars: bool
     ) -> list[FoundFacts]:
         file = ParsedFile(
-            self.path, self.text, module, nodes, [node for node in nodes if type(node) is ast.Call], imports, self.imports,
+            self.path, self.text, module, nodes, nodes.of(ast.Call), imports, self.imports,
             self.imported, self.references, self.assigned_names, self.targets, has_stars, bool(self.stars)
         )  # fmt: skip
         return [framework.facts(file) for framework in self.frameworks]
@@ -343,22 +331,16 @@ class _Gatherer:
         level, dotted = self.exports[root]
         return level, ".".join([dotted, *parts])
 
-    def reference(self, node: ast.Attribute | ast.Name) -> None:
-        name = self.dotted(node)
-        if name is not None:
-            self.references.append((name, node.lineno))
-
-    def uses(self, nodes: list[ast.AST], has_stars: bool) -> Iterator[Target]:
+    def uses(self, nodes: Nodes, has_stars: bool) -> Iterator[Target]:
         """Chains of attributes of what is imported and may be the project's own, and names that star imports may give."""
         own = {local: target for local, target in self.targets.items() if root_of(target[1]) not in LIBRARIES or target[0] > 0}
-        for node in nodes if own or has_stars else ():
-            if type(node) is ast.Attribute:
-                root, parts = chain(node)
+        for _, root, attributes in nodes.chains if own or has_stars else ():
+            if attributes:
                 if root in own:
                     level, dotted = own[root]
-                    yield level, ".".join([dotted, *parts])
-            elif has_stars and type(node) is ast.Name and not (node.id in self.definitions or node.id in BUILTINS):
-                yield -1, node.id
+                    yield level, f"{dotted}{attributes}"
+            elif has_stars and not (root in self.definitions or root in BUILTINS):
+                yield -1, root
 
     def dotted(self, node: ast.expr) -> str | None:
         """Qualified name of a chain whose root is a known import."""
@@ -377,13 +359,14 @@ def _loaded(module: ast.Module) -> Iterator[Target]:
             yield from ((node.level, f"{start}.{alias.name}" if start else alias.name) for alias in node.names)
 
 
-def _closed(nodes: list[ast.AST]) -> Iterator[str]:
+def _closed(nodes: Nodes) -> Iterator[str]:
     """Attributes that are closed: `x.sess.close`, `with x.sess`."""
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "close" and isinstance(node.value, ast.Attribute):
+    for node in nodes.of(ast.Attribute):
+        if node.attr == "close" and isinstance(node.value, ast.Attribute):
             yield node.value.attr
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            yield from (item.context_expr.attr for item in node.items if isinstance(item.context_expr, ast.Attribute))
+    blocks: list[ast.With | ast.AsyncWith] = [*nodes.of(ast.With), *nodes.of(ast.AsyncWith)]
+    for block in blocks:
+        yield from (item.context_expr.attr for item in block.items if isinstance(item.context_expr, ast.Attribute))
 
 
 def is_main_guard(test: ast.expr) -> bool:

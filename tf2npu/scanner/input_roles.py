@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from tf2npu.frameworks.registry import known
-from tf2npu.scanner.syntax import chain, children
+from tf2npu.scanner.syntax import LEAVES, chain, children
 
 Target = tuple[int, str]  # level of a relative import, dotted name; level -1: a name of the same file
 Constant = bool | int | float | str | None
@@ -22,6 +22,7 @@ _MAX_USES = 40
 """The most uses of one function that are kept: what a batch feeds is told by the first ones, or by none."""
 _INTEGER_BITS = 64
 """Bits of the integers that facts are stored with."""
+_WITHOUT_BLOCKS = frozenset((ast.Expr, ast.Return, ast.AugAssign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.Pass, ast.Raise))
 BUILTINS = frozenset(dir(builtins))
 LIBRARIES = frozenset({
     "absl", "argparse", "collections", "copy", "cv2", "datetime", "functools", "glob", "itertools", "json", "logging", "math",
@@ -81,9 +82,10 @@ class RoleGatherer:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 self._function(node)
                 self._block(node.body, node.name, ())
-            else:
-                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            elif isinstance(node, ast.Assign):
+                if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                     self.assigned.setdefault((owner, node.targets[0].id), []).append(node.value)
+            elif type(node) not in _WITHOUT_BLOCKS:
                 self._block(_statements(node), owner, params)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -96,15 +98,15 @@ class RoleGatherer:
 
     def _visit_calls(self, body: Iterable[ast.AST], owner: str, params: tuple[str, ...]) -> None:
         for node in body:
+            if type(node) in LEAVES:
+                continue
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 fact = self.functions.get(node.name)
                 self._visit_calls(node.body, node.name, (*params, *(fact.parameters if fact else ())))
                 continue
             if type(node) is ast.Call:
                 self._call(node, owner, params)
-            below = children(node)
-            if below:
-                self._visit_calls(below, owner, params)
+            self._visit_calls(children(node), owner, params)
 
     def _call(self, node: ast.Call, owner: str, params: tuple[str, ...]) -> None:
         fact = self._fact(node, owner, params, "") if owner else None  # only a function can pass a role on

@@ -5,33 +5,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tf2npu.scanner.syntax import children
+from tf2npu.scanner.syntax import Nodes, children
 
 _OPEN = frozenset(("exec", "eval", "globals", "vars", "setattr", "execfile", "__import__", "import_module"))
 """Functions by which a module may get names that its text does not bind."""
+_OPEN_ATTRIBUTES = ("__dict__", "modules", "import_module")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def bound_names(module: ast.Module, nodes: Iterable[ast.AST]) -> frozenset[str]:
+def bound_names(module: ast.Module, nodes: Nodes) -> frozenset[str]:
     """Names that statements bind at module level, also in branches and loops, and those that functions declare global.
 
     nodes: all nodes of the module.
     """
-    return frozenset((*_bound(module.body), *(name for node in nodes if type(node) is ast.Global for name in node.names)))
+    return frozenset((*_bound(module.body), *(name for node in nodes.of(ast.Global) for name in node.names)))
 
 
-def is_open(nodes: Iterable[ast.AST]) -> bool:
+def is_open(nodes: Nodes) -> bool:
     """Whether a module may have names that its text does not bind."""
-    for node in nodes:
-        if type(node) is ast.Name:
-            if node.id in _OPEN:
-                return True
-        elif type(node) is ast.Attribute:
-            if node.attr in ("__dict__", "modules", "import_module"):
-                return True
-        elif type(node) is ast.FunctionDef and node.name == "__getattr__":
-            return True
-    return False
+    return (
+        any(node.id in _OPEN for node in nodes.of(ast.Name))
+        or any(node.attr in _OPEN_ATTRIBUTES for node in nodes.of(ast.Attribute))
+        or any(node.name == "__getattr__" for node in nodes.of(ast.FunctionDef))
+    )
 
 
 def _bound(body: Iterable[ast.AST]) -> Iterator[str]:

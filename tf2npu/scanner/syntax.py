@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import cached_property
+from typing import NamedTuple, TypeVar, cast
+
+N = TypeVar("N", bound=ast.AST)
 
 LEAVES = frozenset({ast.Name, ast.Constant, ast.Global, ast.Nonlocal, ast.MatchSingleton, ast.alias})
 # Fields that never hold a node, or only an operator or a context, which have nothing below them.
@@ -35,6 +39,57 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif value is not None:
             below.append(value)
     return below
+
+
+class Chain(NamedTuple):
+    """A name, or a chain of attributes from one.  attributes: with a dot before each, empty for a name alone."""
+
+    node: ast.Name | ast.Attribute
+    root: str
+    attributes: str
+
+
+class Nodes(list[ast.AST]):
+    """All nodes of a module but expression contexts, level by level, in the order of `ast.walk`; and those of each kind.
+
+    depth: the number of levels.
+    """
+
+    def __init__(self, module: ast.Module) -> None:
+        super().__init__()
+        self.depth = 0
+        self._kinds: dict[type[ast.AST], list[ast.AST]] = {}
+        level: list[ast.AST] = [module]
+        while level:
+            self.depth += 1
+            self += level
+            below: list[ast.AST] = []
+            for node in level:
+                kind = type(node)
+                if kind in self._kinds:
+                    self._kinds[kind].append(node)
+                else:
+                    self._kinds[kind] = [node]
+                if kind not in LEAVES:
+                    below += children(node)
+            level = below
+
+    def of(self, kind: type[N]) -> list[N]:
+        """The nodes of one kind."""
+        return cast("list[N]", self._kinds.get(kind, []))
+
+    @cached_property
+    def chains(self) -> list[Chain]:
+        """The names and chains of attributes from a name, each chain behind those that hold it."""
+        found = []
+        for node in self:
+            if type(node) is ast.Name:
+                found.append(Chain(node, node.id, ""))
+            elif type(node) is ast.Attribute:
+                root, parts = chain(node)
+                if root:
+                    found.append(Chain(node, root, f".{'.'.join(parts)}"))
+        return found
 
 
 def chain(node: ast.expr) -> tuple[str, list[str]]:

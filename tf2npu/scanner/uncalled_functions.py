@@ -10,11 +10,12 @@ import ast
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from tf2npu.scanner.input_roles import Target
+from tf2npu.scanner.syntax import Nodes
 
 _BY_NAME = frozenset({"globals", "locals", "vars", "eval", "exec", "__import__"})
 _ATTRIBUTES = frozenset({"__dict__", "import_module", "attrgetter", "methodcaller"})
@@ -44,41 +45,35 @@ class Naming:
     reads_names: bool
 
 
-def naming(module: ast.Module, nodes: Sequence[ast.AST], targets: Mapping[str, Target]) -> Naming:
+def naming(module: ast.Module, nodes: Nodes, targets: Mapping[str, Target]) -> Naming:
     """The names of a file.  nodes: all of its nodes; targets: what its imports of other modules mean."""
     words = _words(nodes)
     sums = array("I", sorted(set(map(_sum, words))))
     plain = [(node, above) for node, above in _plain(module, targets) if _is_reached_by_name(node)]
     known = {id(node) for node, _ in plain}
-    others = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and id(n) not in known}
-    reads_names = any(map(_reads_names, nodes))
-    return Naming(sums.tobytes(), tuple((node.name, above) for node, above in plain), frozenset(others), reads_names)
+    functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = [*nodes.of(ast.FunctionDef), *nodes.of(ast.AsyncFunctionDef)]
+    others = {node.name for node in functions if id(node) not in known}
+    return Naming(sums.tobytes(), tuple((node.name, above) for node, above in plain), frozenset(others), _reads_names(nodes))
 
 
-def _words(nodes: Sequence[ast.AST]) -> set[str]:
+def _words(nodes: Nodes) -> set[str]:
     """The identifiers that nodes use, and the texts that could be some."""
-    words: set[str] = set()
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            words.add(node.id)
-        elif isinstance(node, ast.Attribute):
-            words.add(node.attr)
-        elif isinstance(node, ast.alias):
-            words.update(node.name.split("."))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-            words.add(node.value)
+    words = {node.id for node in nodes.of(ast.Name)}
+    words.update(node.attr for node in nodes.of(ast.Attribute))
+    words.update(part for node in nodes.of(ast.alias) for part in node.name.split("."))
+    texts = {node.value for node in nodes.of(ast.Constant) if isinstance(node.value, str)}
+    words.update(text for text in texts if text.isidentifier())
     return words
 
 
-def _reads_names(node: ast.AST) -> bool:
-    """Whether a node may reach something by a name that is not written there."""
-    if isinstance(node, ast.Name):
-        return node.id in _BY_NAME
-    if isinstance(node, ast.Attribute):
-        return node.attr in _ATTRIBUTES
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in _ASKING:
-        return False
-    return len(node.args) < 2 or not isinstance(node.args[1], ast.Constant)
+def _reads_names(nodes: Nodes) -> bool:
+    """Whether some node may reach something by a name that is not written there."""
+    asking = (node for node in nodes.of(ast.Call) if isinstance(node.func, ast.Name) and node.func.id in _ASKING)
+    return (
+        any(node.id in _BY_NAME for node in nodes.of(ast.Name))
+        or any(node.attr in _ATTRIBUTES for node in nodes.of(ast.Attribute))
+        or any(len(node.args) < 2 or not isinstance(node.args[1], ast.Constant) for node in asking)
+    )
 
 
 def _plain(module: ast.Module, targets: Mapping[str, Target]) -> Iterator[tuple[ast.FunctionDef, tuple[Target, ...]]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from tf2npu.frameworks.base import ParsedFile
 from tf2npu.frameworks.tensorflow1.dialect_names import ONLY_1, V1_MODE
 from tf2npu.frameworks.tensorflow1.names import canonical, is_tensorflow
-from tf2npu.scanner.syntax import chain
 
 _COMPAT = "tensorflow.compat"
 _PRIVATE = "tensorflow.python."
@@ -17,6 +16,7 @@ _EAGER = re.compile(r"tensorflow\.(?:logging|gfile|flags|app|set_random_seed|tru
 """Some of these do the same where TensorFlow runs eagerly; others are private ones that contrib exported."""
 
 
+@lru_cache(maxsize=20_000)
 def tells_1(name: str) -> bool:
     """Whether a name tells TensorFlow 1, if TensorFlow 2 does not have it as it is written.
 
@@ -75,7 +75,4 @@ def _bound(file: ParsedFile) -> Iterator[tuple[str, str]]:
 def _written(file: ParsedFile, bound: dict[str, str]) -> Iterator[str]:
     """The dotted names that a file imports and uses, as they are written."""
     yield from bound.values()
-    for node in file.nodes:
-        root, parts = chain(node) if isinstance(node, (ast.Attribute, ast.Name)) else ("", [])
-        if root in bound:
-            yield ".".join([bound[root], *parts])
+    yield from {f"{bound[root]}{attributes}" for _, root, attributes in file.nodes.chains if root in bound}

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
+from tf2npu.frameworks.base import ParsedNodes
 from tf2npu.frameworks.config_flow import NOTHING, UNKNOWN, ConfigFlow, FlowCall, FlowFunction, Place, pruned
 from tf2npu.frameworks.other_frameworks import OTHER_FRAMEWORKS
 from tf2npu.frameworks.tensorflow1.estimator_names import (
@@ -52,21 +53,19 @@ def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> Config
         return ConfigFlow(is_whole=False)
 
 
-def without_flow(nodes: list[ast.AST], targets: Mapping[str, Target], has_stars: bool) -> ConfigFlow | None:
+def without_flow(nodes: ParsedNodes, targets: Mapping[str, Target], has_stars: bool) -> ConfigFlow | None:
     """The names of other files that a file without configs to hand on calls or uses, in ways not followed; None for none.
 
     targets: names that it imports and where they come from.
     """
     followed = {name: target for name, target in targets.items() if target[0] > 0 or root_of(target[1]) not in _FOREIGN}
     used: set[str] = set()
-    for node in nodes if followed or has_stars else ():
-        if type(node) is ast.Name or type(node) is ast.Attribute:
-            root, parts = chain(node)
-            if root in followed:
-                level, dotted = followed[root]
-                used.add(f"import:{level}:{'.'.join([dotted, *parts])}")
-            elif has_stars and root and root not in targets and not parts:
-                used.add(f"import:-1:{root}")
+    for _, root, attributes in nodes.chains if followed or has_stars else ():
+        if root in followed:
+            level, dotted = followed[root]
+            used.add(f"import:{level}:{dotted}{attributes}")
+        elif has_stars and root not in targets and not attributes:
+            used.add(f"import:-1:{root}")
     return ConfigFlow(used=frozenset(used)) if used else None
 
 

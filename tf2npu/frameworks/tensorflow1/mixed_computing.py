@@ -29,6 +29,7 @@ _TABLES = frozenset(
 SPARSE_OPS = ("softmax", "reshape", "reorder", "slice", "transpose", "maximum", "minimum", "fill_empty_rows", "reset_shape")
 """Ops of tf.sparse that the published list both supports and forbids."""
 _SPARSE_NAMES = frozenset(("embedding_lookup_sparse", *(f"sparse_{name}" for name in SPARSE_OPS)))
+_OPS = _FUNCTIONS | _TABLES | _SPARSE_NAMES | frozenset(SPARSE_OPS)
 _SESSIONS = frozenset(
     (
         "Session", "InteractiveSession", "MonitoredTrainingSession", "managed_session", "prepare_or_wait_for_session",
@@ -43,9 +44,10 @@ _INPUT_FILE = re.compile(r"data|input|preproc|decoder|augment|parse|reader|recor
 
 def flags_of_mixed_computing(file: ParsedFile) -> Iterator[str]:
     """The flags of one file."""
-    if any(last_name(call.func) in _SESSIONS for call in file.calls):
+    called = {last_name(call.func) for call in file.calls}
+    if not _SESSIONS.isdisjoint(called):
         yield MAKES_SESSION
-    if any(last_name(call.func) in _READERS for call in file.calls) or _has_ops_outside(file):
+    if not _READERS.isdisjoint(called) or (not _OPS.isdisjoint(called) and _has_ops_outside(file)):
         yield HAS_HOST_OPS
 
 
@@ -83,8 +85,8 @@ def _pipeline_lines(file: ParsedFile) -> Iterator[tuple[int, int]]:
             yield call.lineno, call.end_lineno or call.lineno
             values = [*call.args, *(keyword.value for keyword in call.keywords)]
             given |= {last_name(node) for value in values for node in ast.walk(value)}
-    for node in file.nodes:
-        if isinstance(node, ast.FunctionDef) and node.name in given:
+    for node in file.nodes.of(ast.FunctionDef):
+        if node.name in given:
             yield node.lineno, node.end_lineno or node.lineno
 
 

@@ -99,6 +99,7 @@ def is_adapter2(module: str) -> bool:
     return parts[0] == "npu_device" and parts[1:2] != ["compat"]
 
 
+@lru_cache(maxsize=20_000)
 def canonical(name: str) -> str:
     """The one spelling of a dotted name of a module of ROOTS under which rules and tables know it.
 

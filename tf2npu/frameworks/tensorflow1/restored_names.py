@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 
+from tf2npu.frameworks.base import ParsedNodes
 from tf2npu.scanner.input_roles import Target
 from tf2npu.scanner.syntax import chain
 
@@ -77,12 +78,12 @@ def _is_among(name: str, table: frozenset[str]) -> bool:
     return any(".".join(parts[:n]) in table for n in range(1, len(parts) + 1))
 
 
-def uses_old_names(imports: Iterable[Target], nodes: Iterable[ast.AST], modules: Mapping[str, Target]) -> bool:
+def uses_old_names(imports: Iterable[Target], nodes: ParsedNodes, modules: Mapping[str, Target]) -> bool:
     """Whether a file needs npu_bridge for an import, or for an attribute of one of the modules that its names mean."""
     if any(level == 0 and import_needs_npu_bridge(module) for level, module in imports):
         return True
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr in _LAST_PARTS:
+    for node in nodes.of(ast.Attribute):
+        if node.attr in _LAST_PARTS:
             root, parts = chain(node)
             level, module = modules.get(root, (-1, ""))
             if node.attr in METHODS or (level == 0 and needs_npu_bridge(".".join([module, *parts]))):

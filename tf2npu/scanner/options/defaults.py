@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any, Protocol
 
+from tf2npu.scanner import syntax
+
 Option = tuple[str, str]
 """The name of an option and the text of a value."""
 UNKNOWN = "?"
@@ -62,15 +64,16 @@ def options_in_settings(path: str, data: bytes) -> tuple[Option, ...]:
     return _sorted((name, _scalar(value)) for name, value in _YAML.findall(text))
 
 
-def options_in_source(nodes: Iterable[ast.AST]) -> tuple[Option, ...]:
+def options_in_source(nodes: syntax.Nodes) -> tuple[Option, ...]:
     """Options that a program declares, with their defaults, and those that it gives values itself."""
     found: list[Option] = []
-    for node in nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Attribute, ast.Name)):
-            found += _declared(node, node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id)
-        elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found += [(name, UNKNOWN) for target in targets if (name := option_name(target))]
+    for call in nodes.of(ast.Call):
+        function = syntax.last_name(call.func)
+        if function.startswith(_DECLARING):
+            found += _declared(call, function)
+    targets = [target for node in nodes.of(ast.Assign) for target in node.targets]
+    targets += [node.target for node in nodes.of(ast.AugAssign)] + [node.target for node in nodes.of(ast.AnnAssign)]
+    found += [(name, UNKNOWN) for target in targets if (name := option_name(target))]
     return _sorted(found)
 
 
@@ -98,6 +101,10 @@ def last_name(node: ast.AST) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+_DECLARING = ("DEFINE_", "add_argument", "set_defaults")
+"""Beginnings of the names of functions that declare options, or give them values."""
 
 
 def _declared(call: ast.Call, function: str) -> Iterator[Option]:

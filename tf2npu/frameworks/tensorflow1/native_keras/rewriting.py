@@ -34,7 +34,7 @@ _RECURRENT = frozenset({"LSTM", "GRU", "LSTMCell", "GRUCell"})
 
 def rewriting(path: str, text: str, tree: ast.Module) -> Rewriting | None:
     """A source that imports native Keras as one for tf.keras; None for a source that does not."""
-    if not _MENTION.search(text):
+    if "keras" not in text or not _MENTION.search(text):
         return None
     return _Source(path, text, tree).rewriting()
 
