@@ -92,7 +92,21 @@ def _rest_of_line(node: cst.TrailingWhitespace, state: Recorder) -> None:
     state.tokens.append(node.newline.value or state.default_newline)
 
 
-def _name(node: cst.Name, state: Recorder) -> None:
+def _empty_line(node: cst.EmptyLine, state: Recorder) -> None:
+    tokens, key = state.tokens, id(node)
+    state.starts[key] = len(tokens)
+    if node.indent:
+        tokens += state.indent_tokens
+    if node.whitespace.value:
+        tokens.append(node.whitespace.value)
+    if node.comment is not None:
+        node.comment._codegen(state)
+    tokens.append(node.newline.value or state.default_newline)
+    state.ends[key] = len(tokens)
+
+
+def _name(node: Any, state: Recorder) -> None:
+    """Writes a name, or a literal."""
     tokens, key = state.tokens, id(node)
     state.starts[key] = len(tokens)
     tokens.append(node.value)
@@ -107,6 +121,19 @@ def _attribute(node: cst.Attribute, state: Recorder) -> None:
     state.ends[id(node)] = len(state.tokens)
 
 
+def _call(node: cst.Call, state: Recorder) -> None:
+    tokens, key = state.tokens, id(node)
+    state.starts[key] = len(tokens)
+    node.func._codegen(state)
+    node.whitespace_after_func._codegen(state)
+    tokens.append("(")
+    node.whitespace_before_args._codegen(state)
+    for arg in node.args:
+        arg._codegen(state)
+    tokens.append(")")
+    state.ends[key] = len(tokens)
+
+
 def _argument(node: Any, state: Recorder) -> None:
     tokens, key = state.tokens, id(node)
     state.starts[key] = len(tokens)
@@ -117,30 +144,95 @@ def _argument(node: Any, state: Recorder) -> None:
         node.keyword._codegen(state)
         node.equal._codegen(state)
     node.value._codegen(state)
-    if isinstance(node.comma, cst.Comma):
+    if type(node.comma) is cst.Comma:
         node.comma._codegen(state)
     node.whitespace_after_arg._codegen(state)
     state.ends[key] = len(tokens)
 
 
+def _element(node: cst.Element, state: Recorder) -> None:
+    state.starts[id(node)] = len(state.tokens)
+    node.value._codegen(state)
+    if type(node.comma) is cst.Comma:
+        node.comma._codegen(state)
+    state.ends[id(node)] = len(state.tokens)
+
+
 def _sign(node: Any, state: Recorder) -> None:
     tokens, key = state.tokens, id(node)
     state.starts[key] = len(tokens)
-    node.whitespace_before._codegen(state)
+    before, after = node.whitespace_before, node.whitespace_after
+    if type(before) is not cst.SimpleWhitespace:
+        before._codegen(state)
+    elif before.value:
+        tokens.append(before.value)
     tokens.append(node._get_token())
-    node.whitespace_after._codegen(state)
+    if type(after) is not cst.SimpleWhitespace:
+        after._codegen(state)
+    elif after.value:
+        tokens.append(after.value)
+    state.ends[key] = len(tokens)
+
+
+def _line(node: cst.SimpleStatementLine, state: Recorder) -> None:
+    tokens, key, body = state.tokens, id(node), node.body
+    state.starts[key] = len(tokens)
+    for above in node.leading_lines:
+        above._codegen(state)
+    tokens += state.indent_tokens
+    start = len(tokens)
+    for statement in body:
+        statement._codegen(state)
+    state.statements[key] = (start, state.ends[id(body[-1])])
+    node.trailing_whitespace._codegen(state)
+    state.ends[key] = len(tokens)
+
+
+def _expression_alone(node: cst.Expr, state: Recorder) -> None:
+    state.starts[id(node)] = len(state.tokens)
+    node.value._codegen(state)
+    if type(node.semicolon) is cst.Semicolon:
+        node.semicolon._codegen(state)
+    state.ends[id(node)] = len(state.tokens)
+
+
+def _assign(node: cst.Assign, state: Recorder) -> None:
+    state.starts[id(node)] = len(state.tokens)
+    for target in node.targets:
+        target._codegen(state)
+    node.value._codegen(state)
+    if type(node.semicolon) is cst.Semicolon:
+        node.semicolon._codegen(state)
+    state.ends[id(node)] = len(state.tokens)
+
+
+def _target(node: cst.AssignTarget, state: Recorder) -> None:
+    tokens, key = state.tokens, id(node)
+    state.starts[key] = len(tokens)
+    node.target._codegen(state)
+    node.whitespace_before_equal._codegen(state)
+    tokens.append("=")
+    node.whitespace_after_equal._codegen(state)
     state.ends[key] = len(tokens)
 
 
 def _shorten(kind: Any, short: Callable[[Any, Any], None], is_expression: bool = False) -> None:
     """Write nodes of a kind the short way, for our recorder and where no parentheses stand around them."""
     long = kind._codegen
+    if is_expression:
 
-    def codegen(self: Any, state: Any, **kwargs: Any) -> None:
-        if type(state) is not Recorder or (is_expression and self.lpar):
-            long(self, state, **kwargs)
-        else:
-            short(self, state)
+        def codegen(self: Any, state: Any, **kwargs: Any) -> None:
+            if type(state) is not Recorder or self.lpar:
+                long(self, state, **kwargs)
+            else:
+                short(self, state)
+    else:
+
+        def codegen(self: Any, state: Any, **kwargs: Any) -> None:
+            if type(state) is not Recorder:
+                long(self, state, **kwargs)
+            else:
+                short(self, state)
 
     kind._codegen = codegen
 
@@ -168,8 +260,16 @@ _PARENTHESIZED._parenthesize = _parenthesize
 _shorten(cst.SimpleWhitespace, _blank)
 _shorten(cst.Newline, _newline)
 _shorten(cst.TrailingWhitespace, _rest_of_line)
-_shorten(cst.Name, _name, is_expression=True)
+_shorten(cst.EmptyLine, _empty_line)
+for _word in (cst.Name, cst.SimpleString, cst.Integer, cst.Float):
+    _shorten(_word, _name, is_expression=True)
 _shorten(cst.Attribute, _attribute, is_expression=True)
+_shorten(cst.Call, _call, is_expression=True)
 _shorten(cst.Arg, _argument)
-for _kind in (cst.Comma, cst.Dot, cst.AssignEqual):
-    _shorten(_kind, _sign)
+_shorten(cst.Element, _element)
+for _with_sign in (cst.Comma, cst.Dot, cst.AssignEqual, cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.Equal):
+    _shorten(_with_sign, _sign)
+_shorten(cst.SimpleStatementLine, _line)
+_shorten(cst.Expr, _expression_alone)
+_shorten(cst.Assign, _assign)
+_shorten(cst.AssignTarget, _target)
