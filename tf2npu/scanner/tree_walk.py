@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 import libcst as cst
@@ -34,8 +35,8 @@ _LAYOUT_FIELDS = frozenset({
     "indent",
 })  # fmt: skip
 # Kinds of fields, by type: nodes are of abstract classes, for which isinstance is slow where it says no.
-_SEQUENCES = frozenset({tuple, list})
-_NO_NODES = frozenset({type(None), str, bool, cst.MaybeSentinel})
+SEQUENCES = frozenset({tuple, list})
+NO_NODES = frozenset({type(None), str, bool, cst.MaybeSentinel})
 _NESTED_BODIES = (cst.GeneratorExp, cst.ListComp, cst.SetComp, cst.DictComp)
 
 
@@ -69,7 +70,7 @@ class Walked:
         """The references without those that are called: these stand among the calls."""
         for node, scope in self.references:
             parent = self.parents.get(id(node))
-            if not (isinstance(parent, cst.Call) and parent.func is node):
+            if not (type(parent) is cst.Call and parent.func is node):
                 yield node, scope
 
     def release(self) -> None:
@@ -92,7 +93,9 @@ def walk(module: cst.Module) -> Walked:
     return walker.found
 
 
-def _child_fields(kind: Any) -> tuple[str, ...]:
+@cache
+def child_fields(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of nodes that may hold nodes other than layout."""
     names = (f.name for f in fields(kind))
     return tuple(n for n in names if n not in _LAYOUT_FIELDS and not n.startswith(("whitespace", "_")))
 
@@ -100,7 +103,6 @@ def _child_fields(kind: Any) -> tuple[str, ...]:
 class _Walker:
     def __init__(self, found: Walked) -> None:
         self.found = found
-        self.fields: dict[type, tuple[str, ...]] = {}
         self.by_name: list[tuple[str, str, Binding]] = []  # `name.attribute = value`
         self.handlers: dict[type, Callable[[Any, Scope], None]] = {
             cst.Name: self.name, cst.Attribute: self.attribute, cst.Call: self.call,
@@ -127,17 +129,15 @@ class _Walker:
             self.children(node, scope)
 
     def children(self, node: Any, scope: Scope, skip: tuple[str, ...] = ()) -> None:
-        kind = type(node)
-        if kind not in self.fields:
-            self.fields[kind] = _child_fields(kind)
-        for name in self.fields[kind]:
+        kind: Any = type(node)
+        for name in child_fields(kind):
             if name in skip:
                 continue
             value = getattr(node, name)
-            if type(value) in _SEQUENCES:
+            if type(value) in SEQUENCES:
                 for item in value:
                     self.visit(item, scope, node)
-            elif type(value) not in _NO_NODES:
+            elif type(value) not in NO_NODES:
                 self.visit(value, scope, node)
 
     def name(self, node: cst.Name, scope: Scope) -> None:

@@ -48,9 +48,12 @@ def gather_config_flow(module: ast.Module, has_stars: bool, text: str) -> Config
     In a file with comments that keep code as it is no config can become another one.
     """
     try:
-        return _Flow(ScopeReader(module), has_stars, "tf2npu:" in text).gather()
+        reader = ScopeReader(module)
+        flow = _Flow(reader, has_stars, "tf2npu:" in text).gather()
     except RecursionError:
         return ConfigFlow(is_whole=False)
+    reader.release()
+    return flow
 
 
 def without_flow(nodes: ParsedNodes, targets: Mapping[str, Target], has_stars: bool) -> ConfigFlow | None:

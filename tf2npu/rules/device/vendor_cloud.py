@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import libcst as cst
-import libcst.matchers as m
 
 from tf2npu.rules import hooks
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.old_libraries import imported_names, is_guarded, takes_part
+from tf2npu.rules.facts.tree_search import nodes_in
 from tf2npu.scanner.sites import Site
 
 _LIBRARIES = {
@@ -81,8 +81,8 @@ def cloud_path(site: Site) -> None:
     script = site.script
     if "obs://" not in script.text or not takes_part(site):
         return
-    for node in m.findall(script.tree.module, m.SimpleString()):
-        value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+    for node in nodes_in(script.tree.module, cst.SimpleString):
+        value = node.evaluated_value
         if not isinstance(value, str) or not _PATH.match(value) or script.is_switched_off(site.fix.rule, node):
             continue
         site.fix.site = script.tree.span(node)

@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
 from tf2npu.frameworks.tensorflow1.scripts import uses_tensorflow
 from tf2npu.rules.base import Example, part_of
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.tree_search import nodes_in
 from tf2npu.rules.outdated.older_tensorflow import old_name
 from tf2npu.scanner.sites import Site
 
@@ -78,11 +78,12 @@ def _places(site: Site) -> list[tuple[Any, Any]]:
     """Each `FLAGS.__flags` and `FLAGS.__dict__['__flags']`, with the FLAGS in it."""
     module = site.script.tree.module
     found: list[tuple[Any, Any]] = []
-    node: Any
-    for node in m.findall(module, m.Attribute(attr=m.Name("__flags"))):
-        found.append((node, node.value))
-    for node in m.findall(module, m.Subscript(value=m.Attribute(attr=m.Name("__dict__")))):
-        if re.fullmatch(r"\[\s*(['\"])__flags\1\s*\]", site.source(node).removeprefix(site.source(node.value))):
+    for node in nodes_in(module, cst.Attribute):
+        if node.attr.value == "__flags":
+            found.append((node, node.value))
+    for node in nodes_in(module, cst.Subscript):
+        is_of_dict = isinstance(node.value, cst.Attribute) and node.value.attr.value == "__dict__"
+        if is_of_dict and re.fullmatch(r"\[\s*(['\"])__flags\1\s*\]", site.source(node).removeprefix(site.source(node.value))):
             found.append((node, node.value.value))
     return [(node, flags) for node, flags in found if site.script.name_of(flags, site.script.module_scope) in _FLAGS]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
 from tf2npu.rules.base import Example, part_of, rule
 from tf2npu.rules.facts.constant_values import bound_value
 from tf2npu.rules.facts.old_libraries import is_guarded
+from tf2npu.rules.facts.tree_search import nodes_in
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.sites import Call
 
@@ -261,7 +261,7 @@ def _has(run: Call, node: Any, made: cst.Call) -> bool:
         return True
     if not isinstance(value, cst.Call) or run.resolve(value.func) not in _SEVERAL_CELLS:
         return False
-    parts = [part for part in m.findall(value, m.Name() | m.Call()) if part is not value]
+    parts = [part for part in nodes_in(value, cst.Name, cst.Call) if part is not value]
     return any(_value(part, run.scope) is made for part in parts)
 
 

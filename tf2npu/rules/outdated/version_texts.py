@@ -6,10 +6,10 @@ import re
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
 from tf2npu.rules.base import Example, rule
 from tf2npu.rules.facts.old_libraries import takes_part
+from tf2npu.rules.facts.tree_search import nodes_in
 from tf2npu.scanner.sites import Site
 
 _VERSIONS = {
@@ -34,12 +34,6 @@ _READINGS: dict[str, tuple[Any, int]] = {
     "float('.'.join(V.split('.')[:2]))": (lambda v: float(".".join(v.split(".")[:2])), 2),
     "float(V.rsplit('.',1)[0])": (lambda v: float(v.rsplit(".", 1)[0]), 2),
 }
-_STOP = m.SimpleStatementLine(
-    body=[
-        m.AtLeastN(m.DoNotCare(), n=0),
-        m.Raise() | m.Expr(m.Call(func=m.Name("exit") | m.Name("quit") | m.Attribute(attr=m.Name("exit")))),
-    ]
-)
 _WORDS = re.compile(r"__version__|\bVERSION\b|\bsys\s*\.\s*version\b|\bversion\s*\.\s*version\b")
 _PARTS = frozenset(("version", "VERSION", "__version__"))
 """Names that the code has where it has a version: without them the text is not read for the words, which takes longer."""
@@ -82,8 +76,8 @@ def version_text(site: Site) -> None:
     script = site.script
     if _PARTS.isdisjoint(script.tree.tokens) or not _WORDS.search(script.text) or not takes_part(site):
         return
-    for comparison in m.findall(script.tree.module, m.Comparison(comparisons=[m.ComparisonTarget()])):
-        if isinstance(comparison, cst.Comparison) and not script.is_switched_off(site.fix.rule, comparison):
+    for comparison in nodes_in(script.tree.module, cst.Comparison):
+        if len(comparison.comparisons) == 1 and not script.is_switched_off(site.fix.rule, comparison):
             site.fix.site = script.tree.span(comparison)
             _look_at(site, comparison)
 
@@ -115,8 +109,9 @@ def _look_at(site: Site, comparison: cst.Comparison) -> None:
 
 def _version_in(site: Site, expression: cst.BaseExpression) -> cst.BaseExpression | None:
     """The version that an expression reads."""
-    for node in m.findall(expression, m.Attribute()):
-        if isinstance(node, cst.Attribute) and site.script.name_of(node, site.script.module_scope) in _VERSIONS:
+    node: cst.Attribute
+    for node in nodes_in(expression, cst.Attribute):
+        if site.script.name_of(node, site.script.module_scope) in _VERSIONS:
             return node
     return None
 
@@ -161,7 +156,17 @@ def _may_end(site: Site, comparison: cst.CSTNode) -> bool:
         if isinstance(around, cst.Assert):
             return True
         if isinstance(around, cst.If):
-            return m.matches(around.body, m.IndentedBlock(body=[m.AtLeastN(m.DoNotCare(), n=0), _STOP]))
+            return _ends_program(around.body)
         if isinstance(around, (cst.BaseStatement, cst.IfExp)):
             return False
     return False
+
+
+def _ends_program(block: cst.BaseSuite) -> bool:
+    """Whether the last line of a block raises, or leaves the program."""
+    line = block.body[-1] if isinstance(block, cst.IndentedBlock) else None
+    last = line.body[-1] if isinstance(line, cst.SimpleStatementLine) else None
+    call = last.value if isinstance(last, cst.Expr) else None
+    function = call.func if isinstance(call, cst.Call) else None
+    is_exit = isinstance(function, cst.Name) and function.value in ("exit", "quit")
+    return isinstance(last, cst.Raise) or is_exit or (isinstance(function, cst.Attribute) and function.attr.value == "exit")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import libcst as cst
-import libcst.matchers as m
 
 from tf2npu.rules.base import Example, part_of, rule
+from tf2npu.rules.facts.tree_search import nodes_in
 from tf2npu.rules.pytorch.facts.file_kinds import names_device, reaches_torch
 from tf2npu.rules.pytorch.facts.left_alone import knows_npu
 from tf2npu.rules.pytorch.facts.training_loops import runs_in_each_step, training_loops
 from tf2npu.scanner.sites import Call, Site
 
 _SIZES = ("nonzero", "masked_select", "unique", "unique_consecutive")
-_MASKED = m.Subscript(slice=[m.SubscriptElement(slice=m.Index(value=m.Comparison()))])
 _HEAD = "import torch\nimport torch_npu\nfor x, y in data:\n    loss = net(x.npu())\n    loss.backward()\n"
 
 
@@ -75,7 +74,7 @@ def masked_index(site: Site) -> None:
     if not (reaches_torch(script) and names_device(script)):
         return
     for loop in training_loops(script).values():
-        for found in m.findall(loop, _MASKED):
+        for found in filter(_is_masked, nodes_in(loop, cst.Subscript)):
             is_written = isinstance(script.walked.parents.get(id(found)), (cst.AssignTarget, cst.AugAssign, cst.Del))
             if is_written or script.is_switched_off(site.fix.rule, found):
                 continue
@@ -84,6 +83,12 @@ def masked_index(site: Site) -> None:
                 "The size of what a mask picks out depends on values: each step waits here for the NPU. torch.where, or a "
                 "product with the mask, keeps the size."
             )
+
+
+def _is_masked(node: cst.Subscript) -> bool:
+    """Whether the index is a comparison."""
+    index = node.slice[0].slice if len(node.slice) == 1 else None
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.Comparison)
 
 
 def _counts(call: Call) -> bool:
