@@ -49,16 +49,16 @@ class RuleCalls:
         for node, scope in walked.references_beside_calls():
             self._reference(node, scope)
         for target, _, scope in walked.attribute_assigns:
-            self._every("assign", Site(script, "", target, scope))
+            self._every("assign", target, scope)
         for string, scope in zip(walked.strings, walked.string_scopes, strict=True) if "string" in self.table else ():
-            self._every("string", Site(script, "", string, scope))
+            self._every("string", string, scope)
         for function, outer, _ in walked.functions:
-            self._every("function", Site(script, "", function, outer, function.name.value))
+            self._every("function", function, outer, function.name.value)
         for lambda_, outer, _ in walked.lambdas:
-            self._every("lambda", Site(script, "", lambda_, outer))
+            self._every("lambda", lambda_, outer)
         for statement, scope in walked.imports:
-            self._every("import", Site(script, "", statement, scope))
-        self._every("module", Site(script, "", script.tree.module, script.module_scope))
+            self._every("import", statement, scope)
+        self._every("module", script.tree.module, script.module_scope)
         return self.fixes
 
     def _call(self, call: cst.Call, scope: Scope) -> None:
@@ -84,9 +84,9 @@ class RuleCalls:
             for rule in self.table.get("unknown_attribute", {}).get(node.attr.value, ()):
                 self._run(rule, Site(self.script, rule.id, node, scope, node.attr.value))
 
-    def _every(self, kind: str, site: Site) -> None:
+    def _every(self, kind: str, node: cst.CSTNode, scope: Scope, name: str = "") -> None:
         for rule in self.table.get(kind, {}).get("", ()):
-            self._run(rule, Site(self.script, rule.id, site.node, site.scope, site.name))
+            self._run(rule, Site(self.script, rule.id, node, scope, name))
 
     def _run(self, rule: Rule, site: Site) -> None:
         rule.check(site)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import PurePosixPath
 
 from tf2npu.scanner.syntax import Nodes, children
 
@@ -11,6 +13,12 @@ _OPEN = frozenset(("exec", "eval", "globals", "vars", "setattr", "execfile", "__
 """Functions by which a module may get names that its text does not bind."""
 _OPEN_ATTRIBUTES = ("__dict__", "modules", "import_module")
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@lru_cache(maxsize=4096)
+def folder_parts(path: str) -> tuple[str, ...]:
+    """The names of the folders that a file is in, from the root of its tree."""
+    return PurePosixPath(path).parent.parts
 
 
 def bound_names(module: ast.Module, nodes: Nodes) -> frozenset[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from tf2npu.findings import Seen
@@ -15,6 +14,7 @@ from tf2npu.scanner.facts import FileFacts, with_shared_names
 from tf2npu.scanner.import_graph import imported_by, importers_of
 from tf2npu.scanner.input_roles import InputUse, Target, spread_roles
 from tf2npu.scanner.known_modules import is_requirements
+from tf2npu.scanner.module_names import folder_parts
 from tf2npu.scanner.names import canonical, is_framework, root_of
 from tf2npu.scanner.options.defaults import is_run_settings, merged_options
 from tf2npu.scanner.python2.projects import python2_projects
@@ -187,7 +187,7 @@ class ProjectFacts:
     def find_module(self, path: str, level: int, module: str) -> str | None:
         """File that an import in `path` refers to, or None when it is not in the tree."""
         parts = tuple(module.split(".")) if module else ()
-        folder = PurePosixPath(path).parent.parts
+        folder = folder_parts(path)
         if level > 0:
             base = folder[: len(folder) - (level - 1)]
             return self.modules.get(base + parts)
@@ -293,7 +293,7 @@ class ProjectFacts:
     def _is_entry(self, facts: FileFacts, is_imported: bool) -> bool:
         """Whether a file is run: it has a guard, a command runs it, or nobody imports it and it works when it is loaded."""
         path = facts.path
-        if facts.has_main_guard or path in self.commands or PurePosixPath(path).name == "__main__.py":
+        if facts.has_main_guard or path in self.commands or path.rpartition("/")[2] == "__main__.py":
             return True
         is_member = any(level > 0 for level, _ in facts.loads)  # such a file cannot be run by its path
         targets = () if is_member else facts.run_targets
@@ -350,7 +350,7 @@ class ProjectFacts:
         found: dict[str, set[str]] = {}
         for path, facts in self.files.items():
             for module, function in facts.commands:
-                file = self._installed(PurePosixPath(path).parent.parts, tuple(module.split(".")))
+                file = self._installed(folder_parts(path), tuple(module.split(".")))
                 if file is not None:
                     file, name = self._defining(file, function)
                     found.setdefault(file, set()).add(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from functools import cached_property
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 N = TypeVar("N", bound=ast.AST)
 
@@ -41,12 +41,8 @@ def children(node: ast.AST) -> list[ast.AST]:
     return below
 
 
-class Chain(NamedTuple):
-    """A name, or a chain of attributes from one.  attributes: with a dot before each, empty for a name alone."""
-
-    node: ast.Name | ast.Attribute
-    root: str
-    attributes: str
+Chain = tuple[ast.Name | ast.Attribute, str, str]
+"""A name, or a chain of attributes from one: the node, the name, and the attributes with a dot before each."""
 
 
 class Nodes(list[ast.AST]):
@@ -81,14 +77,14 @@ class Nodes(list[ast.AST]):
     @cached_property
     def chains(self) -> list[Chain]:
         """The names and chains of attributes from a name, each chain behind those that hold it."""
-        found = []
+        found: list[Chain] = []
         for node in self:
             if type(node) is ast.Name:
-                found.append(Chain(node, node.id, ""))
+                found.append((node, node.id, ""))
             elif type(node) is ast.Attribute:
                 root, parts = chain(node)
                 if root:
-                    found.append(Chain(node, root, f".{'.'.join(parts)}"))
+                    found.append((node, root, f".{'.'.join(parts)}"))
         return found
 
 

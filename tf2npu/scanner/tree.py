@@ -105,7 +105,7 @@ def parse(text: str, is_python: bool = False) -> Tree:
     if not is_python and has_deep_brackets(text):
         raise TooDeepError(TOO_DEEP)
     try:
-        with _made_fast() if is_python else _NOTHING:
+        with _making.fast() if is_python else _NOTHING:
             module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
         plain = _with_plain_indentation(text)
@@ -139,32 +139,42 @@ def _require_stack(text: str) -> None:
         raise RecursionError
 
 
-@contextmanager
-def _made_fast() -> Iterator[None]:
-    """Nodes are made without LibCST's check of each, which is a tenth of a parse and finds nothing in what Python takes.
+class _Making:
+    """The making of nodes without LibCST's check of each, which is a tenth of a parse and finds nothing in what Python takes.
 
     Blanks and ends of lines, half of all nodes, are made once for each text of theirs, which is another tenth. Nobody tells one
     from the other: they have no offsets, and no node changes.
     """
-    _NODES.__post_init__ = _no_check
-    for name, kind in _LAYOUT.items():
-        setattr(cst, name, lru_cache(maxsize=None)(kind))
-    try:
-        yield
-    finally:
-        _NODES.__post_init__ = _check
+
+    is_checked = True
+
+    @contextmanager
+    def fast(self) -> Iterator[None]:
+        """Make nodes so while this is open."""
+        self.is_checked = False
         for name, kind in _LAYOUT.items():
-            setattr(cst, name, kind)
+            setattr(cst, name, lru_cache(maxsize=None)(kind))
+        try:
+            yield
+        finally:
+            self.is_checked = True
+            for name, kind in _LAYOUT.items():
+                setattr(cst, name, kind)
 
 
 _LAYOUT: dict[str, Any] = {"SimpleWhitespace": cst.SimpleWhitespace, "Newline": cst.Newline}
 """Kinds of nodes that the parser makes again and again, by the names under which it finds them in LibCST."""
-_NODES: Any = cst.CSTNode  # the class, as something whose method may be another one for a while
-_check = cst.CSTNode.__post_init__
+_NODES: Any = cst.CSTNode
+_making = _Making()
 
 
-def _no_check(node: cst.CSTNode) -> None:
-    """Stands for the check of a node."""
+def _check(node: cst.CSTNode) -> None:
+    """The check of a node.  It is put in once: each change of a class takes from Python what it has learned of all nodes."""
+    if _making.is_checked:
+        node._validate()
+
+
+_NODES.__post_init__ = _check
 
 
 def _with_plain_indentation(text: str) -> cst.Module | None:

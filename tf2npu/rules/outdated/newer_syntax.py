@@ -14,23 +14,24 @@ from tf2npu.rules.base import Example, rule
 from tf2npu.scanner.script import Script
 from tf2npu.scanner.sites import Site
 
+_GENERICS = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 # A text in which none of these is found holds nothing newer than Python 3.6; the tree is looked at only where one is. Words to
-# search for come first: looking for a word is many times faster than looking for a pattern.
+# search for come first: looking for a word is many times faster than looking for a pattern. Before them come the names and signs
+# of which the code must have one as a token.
 _HINTS = tuple(
-    (words, re.compile(pattern, re.MULTILINE))
-    for words, pattern in (
-        ((":=",), r":="),
-        ((",/", ", /"), r",\s*/\s*[,):]"),
-        (("=}", "= }", "=!", "= !", "=:", "= :"), r"=\s*(?:![rsa])?(?::[^{}\n]*)?\}"),
-        (("except*", "except *"), r"\bexcept\s*\*"),
-        (("with(", "with ("), r"\bwith\s*\("),
-        ((" | ",), r"(?::|->)\s*['\"\w.\[\], ]+\s\|\s"),
-        (("match ",), r"^[ \t]*match\s.*:"),
-        (("type ",), r"^[ \t]*type\s+\w+.*="),
-        (("list[", "dict[", "tuple[", "set[", "type["), r"(?::|->)\s*(?:list|dict|tuple|set|frozenset|type)\["),
+    (frozenset(tokens), words, re.compile(pattern, re.MULTILINE))
+    for tokens, words, pattern in (
+        ((":=",), (":=",), r":="),
+        (("/",), (",/", ", /"), r",\s*/\s*[,):]"),
+        (("}",), ("=}", "= }", "=!", "= !", "=:", "= :"), r"=\s*(?:![rsa])?(?::[^{}\n]*)?\}"),
+        (("except",), ("except*", "except *"), r"\bexcept\s*\*"),
+        (("with",), ("with(", "with ("), r"\bwith\s*\("),
+        (("|",), (" | ",), r"(?::|->)\s*['\"\w.\[\], ]+\s\|\s"),
+        (("match",), ("match ",), r"^[ \t]*match\s.*:"),
+        (("type",), ("type ",), r"^[ \t]*type\s+\w+.*="),
+        (_GENERICS, ("list[", "dict[", "tuple[", "set[", "type["), r"(?::|->)\s*(?:list|dict|tuple|set|frozenset|type)\["),
     )
 )
-_GENERICS = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
 _Found = tuple[tuple[int, int], str, str]  # version, what it is, what to write
 
 
@@ -80,7 +81,8 @@ def _may_hold_newer(script: Script) -> bool:
         return True
     if any(isinstance(node, cst.TemplatedString) for node in walked.strings):
         return True
-    return any(any(word in text for word in words) and pattern.search(text) for words, pattern in _HINTS)
+    hints = (hint for hint in _HINTS if not hint[0].isdisjoint(script.tree.tokens))
+    return any(any(word in text for word in words) and pattern.search(text) for _, words, pattern in hints)
 
 
 def _nodes(script: Script) -> list[Any]:
