@@ -16,7 +16,7 @@ from tf2npu.scanner.import_names import imported_modules
 from tf2npu.scanner.names import canonical, root_of
 from tf2npu.scanner.scopes import Scope
 from tf2npu.scanner.script import Script
-from tf2npu.scanner.tree_walk import dotted_name, first_key
+from tf2npu.scanner.tree_walk import dotted_name, first_key, root_name
 
 _LOOK_UPS = {"getattr", "hasattr", "setattr", "delattr"}
 _PASSED = "the module itself is handed on, so what is used of it is not seen"
@@ -47,6 +47,7 @@ class ApiUses:
         self._frameworks = known()
         self._by_root = {root: framework for framework in script.frameworks for root in framework.api_roots}
         self._seen: dict[tuple[str, str], _Seen] = {}  # (name, why it is unknown, or "") -> references
+        self._plain: dict[str, _Seen] = {}  # by names that are neither modules nor of objects: such a name is always noted so
         self._locals = self._imported_names()
         for node, scope in script.walked.imports:
             self._see_import(node, scope)
@@ -56,13 +57,17 @@ class ApiUses:
         if name is None:
             if self._locals:
                 self._see_unresolved(node, scope)
+        elif name in self._plain:
+            self._plain[name].places.append((node, scope))
         elif name.startswith(self._frameworks.api_prefixes):
             module, is_dictionary, member = name.partition(".__dict__")
             if is_dictionary and "()" not in module:
                 self._see_dictionary(module, member, node, scope)
             elif name in self._table(name).modules:
                 self._see_module(name, node, scope)
-            elif not name.endswith("()") and not ("()" in name and self._is_own_attribute(name, node, scope)):
+            elif "()" not in name:
+                self._plain[name] = self._add(name, node, scope)
+            elif not name.endswith("()") and not self._is_own_attribute(name, node, scope):
                 self._add(name, node, scope)
         elif name in self._frameworks.api_modules:
             self._see_module(name, node, scope)
@@ -96,10 +101,10 @@ class ApiUses:
 
     def _see_unresolved(self, node: cst.BaseExpression, scope: Scope) -> None:
         """A chain from a name that is TensorFlow's by one of its bindings and something else by another."""
-        name = dotted_name(node)
-        root = root_of(name)
+        root = root_name(node)
         if root not in self._locals:
             return
+        name = dotted_name(node)
         targets = [b.target for b in scope.lookup(root) if b.kind == "import" and b.level == 0 and _is_listed(b.target)]
         if targets:
             self._add(canonical(targets[0] + name[len(root) :]), node, scope, _SEVERAL)
@@ -135,11 +140,12 @@ class ApiUses:
         """The framework that a name belongs to: of its releases the one that the script is written for."""
         return self._by_root.get(root_of(name)) or self._frameworks.of(name)
 
-    def _add(self, name: str, node: cst.CSTNode, scope: Scope, why: str = "") -> None:
+    def _add(self, name: str, node: cst.CSTNode, scope: Scope, why: str = "") -> _Seen:
         seen = self._seen.get((name, why))
         if seen is None:
             seen = self._seen[name, why] = _Seen([])
         seen.places.append((node, scope))
+        return seen
 
     def _see_import(self, node: cst.Import | cst.ImportFrom, scope: Scope) -> None:
         """Names that an import statement refers to; `import tensorflow as tf` alone refers to none."""

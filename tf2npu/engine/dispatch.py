@@ -94,9 +94,9 @@ class RuleCalls:
         for hook in hooks.after_rule:
             site.fix = hook(site)
         fix = site.fix
-        fix.part = rule.name if len(registered()[rule.id]) > 1 else ""
         if not fix.changes and not fix.findings and not fix.must_go:
             return
+        fix.part = rule.name if len(registered()[rule.id]) > 1 else ""
         span = self.script.span(*fix.site)
         pragmas = self.script.pragmas
         is_off = pragmas.ignores_in_file(rule.id) if rule.on == "module" else pragmas.ignores(rule.id, span.line, span.end_line)

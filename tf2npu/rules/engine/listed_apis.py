@@ -109,9 +109,15 @@ def _of_no_version(script: Script, uses: ApiUses, sites: list[tuple[int, int]]) 
 def _meant(name: str) -> str:
     """The advice for a name that does not exist: to write what is meant, with the neighbours that look like it."""
     module, _, last = name.rpartition(".")
-    names = [api.name.rpartition(".")[2] for api in table() if api.name.rpartition(".")[0] == module and api.kind != "module"]
-    close = [shown(f"{module}.{one}") for one in near_names(last, names, 2)]
+    close = [shown(f"{module}.{one}") for one in near_names(last, _names_in(module), 2)]
     return f"what is meant; {' and '.join(close)} look like it" if close else "what is meant"
+
+
+@lru_cache(maxsize=64)
+def _names_in(module: str) -> list[str]:
+    """The names of the table that are right below a module, but modules."""
+    places = (api.name.rpartition(".") for api in table() if api.kind != "module")
+    return [name for above, _, name in places if above == module]
 
 
 def _is_inside(span: tuple[int, int], sites: list[tuple[int, int]]) -> bool:

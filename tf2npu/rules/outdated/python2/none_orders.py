@@ -150,9 +150,10 @@ def _is_asked_before(script: Script, node: Any, scope: Scope, comparison: cst.Co
     """Whether a condition above, around or to the left of a comparison asks for the same thing: it may have sorted None out."""
     start, name = script.tree.span(comparison)[0], dotted_name(node)
     for use, owner in script.references_to(name.partition(".")[0]):
-        is_above = owner.function is scope.function and script.tree.span(use)[0] < start
-        tests = (a for a in script.walked.ancestors(use) if isinstance(a, _TESTS)) if is_above else ()
-        is_asked = dotted_name(use).startswith(name) and any(_is_in_test(script, test, use) for test in tests)
+        if not dotted_name(use).startswith(name) or script.tree.span(use)[0] >= start or owner.function is not scope.function:
+            continue
+        tests = (a for a in script.walked.ancestors(use) if isinstance(a, _TESTS))
+        is_asked = any(_is_in_test(script, test, use) for test in tests)
         if is_asked and _order_of(script, use) is None:  # a comparison by order sorts nothing out: it is changed itself
             return True
     return False
