@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from npu_runtime.kernels.half_storage import widen
+from npu_runtime.kernels.native import pool_loops
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.threads.tiling import filled
 from npu_runtime.kernels.windows.stride_phases import (
@@ -118,6 +119,8 @@ def _route_tiles(
 
     Each window's values are repeated to the length of its rows.  False where an input is no number or minus infinity.
     """
+    if (rows.kernel, cols.kernel) == (2, 2) and _route_pairs(x, y, dy, dx, passed):
+        return True
     if not np.minimum.reduce(x, axis=None) > -np.inf:
         return False
     sought, n_sought = y, y.size
@@ -138,6 +141,22 @@ def _route_tiles(
     gradient = repeat_columns(dy, cols.stride, "pool gradient")
     np.multiply(gradient.view(np.int32), is_it, out=dx.reshape(in_rows).view(np.int32))  # its bits, as it may be infinite
     return True
+
+
+def _route_pairs(x: np.ndarray, y: np.ndarray, dy: np.ndarray, dx: np.ndarray, passed: np.ndarray | None) -> bool:
+    """`_route_tiles` for windows of two by two by compiled loops, with the same bits; False where there are none.
+
+    False as well where the loop has met what only the exact way settles.
+    """
+    n_pairs = len(y) * y.shape[1]
+    image, result = (n_pairs, 2, *x.shape[2:]), (n_pairs, *y.shape[2:])
+    n_odd = np.zeros(1, np.int64)
+    arrays = [x.reshape(image), y.reshape(result), dy.reshape(result), dx.reshape(image)]
+    if passed is None:
+        is_done = pool_loops.gradient(*arrays, 0, n_pairs, n_odd)
+    else:
+        is_done = pool_loops.relu_gradient(*arrays, passed.reshape(result), 0, n_pairs, n_odd)
+    return is_done and not n_odd[0]
 
 
 def _keep_first(is_it: np.ndarray) -> None:
