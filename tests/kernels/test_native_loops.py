@@ -103,7 +103,7 @@ def both_ways(by_loops: Callable[[bool], None], kernel: Callable[..., Any], *giv
     return made
 
 
-SHAPES = ((1, 2, 2, 1), (3, 4, 6, 5), (2, 8, 8, 16), (5, 6, 4, 33), (50, 28, 28, 6))
+SHAPES = ((1, 2, 2, 1), (3, 4, 6, 5), (2, 8, 8, 16), (5, 6, 4, 33), (50, 28, 28, 6), (3, 5, 7, 8), (2, 3, 4, 20))
 
 
 @pytest.mark.parametrize("odd", [0, 0.02, 0.5])

@@ -35,6 +35,8 @@ NO_TAP = -1
 LEAST_POSITIVE = float(np.finfo(np.float32).tiny)
 BAND_ELEMENTS = 1 << 19
 """Inputs that one step works on. Of fewer, Python's share is too large; more do not stay in the cache."""
+PAIRED_ELEMENTS = 1 << 17
+"""Inputs that a compiled loop takes on one thread: it needs some 100 us for them, twice as long as waking another one takes."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def max_gradient(
     if not dy.size:
         dx.fill(0)
         return
+    if _route_pairs(x, y, dy, rows, cols, dx, passed):
+        return
     groups = bands(x.shape, rows)
     do_tile = all(a.kernel == a.stride and a.kernel * a.out == a.extent for a in (rows, cols))
     do_tile = do_tile and x.dtype == y.dtype and all(v.flags.c_contiguous for v in (x, y, dy, dx))
@@ -119,8 +123,6 @@ def _route_tiles(
 
     Each window's values are repeated to the length of its rows.  False where an input is no number or minus infinity.
     """
-    if (rows.kernel, cols.kernel) == (2, 2) and _route_pairs(x, y, dy, dx, passed):
-        return True
     if not np.minimum.reduce(x, axis=None) > -np.inf:
         return False
     sought, n_sought = y, y.size
@@ -143,20 +145,27 @@ def _route_tiles(
     return True
 
 
-def _route_pairs(x: np.ndarray, y: np.ndarray, dy: np.ndarray, dx: np.ndarray, passed: np.ndarray | None) -> bool:
-    """`_route_tiles` for windows of two by two by compiled loops, with the same bits; False where there are none.
+def _route_pairs(
+    x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray, passed: np.ndarray | None
+) -> bool:  # fmt: skip
+    """`max_gradient` for windows of two by two side by side by compiled loops; False where there are none.
 
-    False as well where the loop has met what only the exact way settles.
+    False as well where a loop has met numbers that only the exact way settles.
     """
-    n_pairs = len(y) * y.shape[1]
-    image, result = (n_pairs, 2, *x.shape[2:]), (n_pairs, *y.shape[2:])
-    n_odd = np.zeros(1, np.int64)
-    arrays = [x.reshape(image), y.reshape(result), dy.reshape(result), dx.reshape(image)]
-    if passed is None:
-        is_done = pool_loops.gradient(*arrays, 0, n_pairs, n_odd)
-    else:
-        is_done = pool_loops.relu_gradient(*arrays, passed.reshape(result), 0, n_pairs, n_odd)
-    return is_done and not n_odd[0]
+    loop = pool_loops.gradient if passed is None else pool_loops.relu_gradient
+    arrays = [x, y, dy, dx] if passed is None else [x, y, dy, dx, passed]
+    left_over = [2 * axis.out < axis.extent for axis in (rows, cols)]
+    if not (are_pairs(rows, cols) and loop.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in arrays)):
+        return False
+    n_odd = np.zeros(len(x), np.int64)
+    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
+    parallel_ranges(len(x), lambda start, stop: loop(*arrays, *left_over, start, stop, n_odd), grain)
+    return not n_odd.any()
+
+
+def are_pairs(rows: Axis, cols: Axis) -> bool:
+    """Whether windows are two by two, side by side, and begin at the first pixel."""
+    return all((axis.kernel, axis.stride, axis.before) == (2, 2, 0) and 2 * axis.out <= axis.extent for axis in (rows, cols))
 
 
 def _keep_first(is_it: np.ndarray) -> None:

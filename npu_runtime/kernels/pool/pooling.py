@@ -17,6 +17,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import compute_dtype
 from npu_runtime.kernels.native import pool_loops
+from npu_runtime.kernels.pool.pool_routing import PAIRED_ELEMENTS, are_pairs
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.threads.blocked_reduction import fold
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
@@ -33,8 +34,6 @@ BAND_ELEMENTS = 131072
 BLOCK_ELEMENTS = 1 << 19
 """Inputs of the same for whole images that are small: so short are the calls of numpy then that fewer of them count for more.
 """
-PAIRED_ELEMENTS = 1 << 18
-"""Inputs that a compiled loop takes on one thread: it needs some 60 us for them, as long as waking another thread takes."""
 
 
 def lowest(dtype: np.dtype) -> Any:
@@ -187,15 +186,12 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
 
 def _largest_of_pairs(x: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> bool:
     """The largest of windows of two by two side by side, by a compiled loop with the same bits; False where it does not serve."""
-    is_paired = all((axis.kernel, axis.stride, 2 * axis.out) == (2, 2, axis.extent) for axis in (rows, cols))
-    if not (is_paired and pool_loops.largest.is_ready and x.dtype == out.dtype == np.float32):
+    if not (
+        are_pairs(rows, cols) and pool_loops.largest.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, out))
+    ):
         return False
-    if not (x.flags.c_contiguous and x.flags.writeable and out.flags.c_contiguous):
-        return False
-    n_pairs = len(out) * rows.out
-    pairs, results = x.reshape(n_pairs, 2, *x.shape[2:]), out.reshape(n_pairs, *out.shape[2:])
-    grain = max(1, PAIRED_ELEMENTS // max(1, 2 * x.shape[2] * x.shape[3]))
-    parallel_ranges(n_pairs, lambda start, stop: pool_loops.largest(pairs, results, start, stop, np.float32(1)), grain)
+    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
+    parallel_ranges(len(x), lambda start, stop: pool_loops.largest(x, out, start, stop, np.float32(1)), grain)
     return True
 
 
