@@ -13,16 +13,17 @@ from npu_runtime.device.denormals import flushed
 from npu_runtime.kernels.conv.depthwise import depthwise_backprop_filter, depthwise_backprop_input, depthwise_conv2d_native
 from npu_runtime.kernels.fused import moments_update
 from npu_runtime.kernels.fused.pooled_relu_gradient import max_pool_relu_grad
-from npu_runtime.kernels.native import depthwise_loops, optimizer_loops, pool_loops
+from npu_runtime.kernels.native import depthwise_loops, optimizer_loops, philox_loops, pool_loops
 from npu_runtime.kernels.native.compiled import Loop
 from npu_runtime.kernels.pool.pooling import max_pool
 from npu_runtime.kernels.pool.pooling_gradients import max_pool_grad
+from npu_runtime.kernels.random.philox import Stream
 from npu_runtime.kernels.training import optimizer
 from npu_runtime.kernels.training.apply_update import DENSE
 
 pytest.importorskip("numba")
 CODE: dict[Loop, Any] = {}
-LOOPS = (depthwise_loops, optimizer_loops, pool_loops)
+LOOPS = (depthwise_loops, optimizer_loops, philox_loops, pool_loops)
 ODD = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38, 1e-30, 1], np.float32)
 SIZES = (1, 2, 7, 16, 33, 1000, 4099)
 FORMULAS: dict[str, tuple[Callable[..., None], Loop]] = {
@@ -135,3 +136,13 @@ def test_depthwise_convolutions(by_loops, shape, kernel: int, stride: int, paddi
     dy = numbers(draws, y.shape, odd)
     both_ways(by_loops, depthwise_backprop_input, np.array(shape, np.int32), w, dy, **given)
     both_ways(by_loops, depthwise_backprop_filter, x, np.array(w.shape, np.int32), dy, **given)
+
+
+@pytest.mark.parametrize("counter", [0, (7 << 64) + 0xFFFFFFF0, (1 << 128) - 5, 1 << 40])
+@pytest.mark.parametrize("n", [1, 511, 512, 513, 2000])
+def test_random_words(by_loops, counter: int, n: int):
+    stream, offsets, made = Stream(0x0123456789ABCDEF, counter), np.arange(n, dtype=np.uint64), []
+    for on in (False, True):
+        by_loops(on)
+        made.append(stream.blocks(offsets).tobytes())
+    assert made[0] == made[1]
