@@ -12,9 +12,12 @@ import pytest
 from npu_runtime.device.denormals import flushed
 from npu_runtime.kernels.conv.depthwise import depthwise_backprop_filter, depthwise_backprop_input, depthwise_conv2d_native
 from npu_runtime.kernels.fused import moments_update
+from npu_runtime.kernels.fused.normalized_activation import batch_norm_activation
+from npu_runtime.kernels.fused.normalized_activation_gradient import batch_norm_activation_grad
 from npu_runtime.kernels.fused.pooled_relu_gradient import max_pool_relu_grad
-from npu_runtime.kernels.native import depthwise_loops, optimizer_loops, philox_loops, pool_loops
+from npu_runtime.kernels.native import depthwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops
 from npu_runtime.kernels.native.compiled import Loop
+from npu_runtime.kernels.norm.normalization import fused_batch_norm_v3
 from npu_runtime.kernels.pool.pooling import max_pool
 from npu_runtime.kernels.pool.pooling_gradients import max_pool_grad
 from npu_runtime.kernels.random.philox import Stream
@@ -23,7 +26,7 @@ from npu_runtime.kernels.training.apply_update import DENSE
 
 pytest.importorskip("numba")
 CODE: dict[Loop, Any] = {}
-LOOPS = (depthwise_loops, optimizer_loops, philox_loops, pool_loops)
+LOOPS = (depthwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops)
 ODD = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38, 1e-30, 1], np.float32)
 SIZES = (1, 2, 7, 16, 33, 1000, 4099)
 FORMULAS: dict[str, tuple[Callable[..., None], Loop]] = {
@@ -146,3 +149,18 @@ def test_random_words(by_loops, counter: int, n: int):
         by_loops(on)
         made.append(stream.blocks(offsets).tobytes())
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+@pytest.mark.parametrize("offset", [0, 100])
+@pytest.mark.parametrize("shape", [(2, 3, 3, 5), (4, 16, 16, 32), (3, 7, 9, 130), (16, 28, 28, 24), (1, 1, 1, 3)])
+def test_batch_normalisation(by_loops, shape: tuple[int, ...], offset: float, is_training: bool):
+    draws = np.random.default_rng(9)
+    x, side, dy = (numbers(draws, shape, 0) + np.float32(offset) for _ in range(3))
+    scale, shift, mean, variance = (np.abs(numbers(draws, shape[3:], 0)) for _ in range(4))
+    given: dict[str, Any] = {"is_training": is_training}
+    by_itself = both_ways(by_loops, fused_batch_norm_v3, x, scale, shift, mean, variance, **given)
+    both_ways(by_loops, batch_norm_activation, x, scale, shift, mean, variance, activation="Relu", **given)
+    y = both_ways(by_loops, batch_norm_activation, x, scale, shift, mean, variance, side, activation="Relu", **given)
+    kept = (x, scale, *by_itself[3:5], np.empty(0, np.float32))
+    both_ways(by_loops, batch_norm_activation_grad, dy, y[0], *kept, activation="ReluGrad", **given)

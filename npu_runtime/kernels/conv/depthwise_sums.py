@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from npu_runtime.kernels.native import depthwise_loops
-from npu_runtime.kernels.native.compiled import Loop
+from npu_runtime.kernels.native.compiled import EINSUM_ROUNDS_PRODUCTS, Loop
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.threads.per_channel import pixels_a_line
 from npu_runtime.kernels.threads.row_indexing import as_items
@@ -171,7 +171,7 @@ def _sum_by_loop(
 
 
 def _may_loop(loop: Loop, *arrays: np.ndarray) -> bool:
-    return depthwise_loops.ROUNDS_PRODUCTS and loop.is_ready and all(array.dtype == np.float32 for array in arrays)
+    return EINSUM_ROUNDS_PRODUCTS and loop.is_ready and all(array.dtype == np.float32 for array in arrays)
 
 
 def as_rows(images: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import queue
 import threading
 from collections.abc import Callable
@@ -17,6 +18,9 @@ from npu_formats.environment import TF2NPU_NATIVE
 from npu_runtime.exit_handlers import at_process_end
 from npu_runtime.log import tell_once
 
+EINSUM_ROUNDS_PRODUCTS = platform.machine() in ("x86_64", "AMD64")
+"""Whether numpy's einsum rounds a product before it adds it, as these loops do: on x86-64, for whose oldest processors it is
+built. Elsewhere a loop that stands for an einsum would have other bits."""
 OFF, AT_ONCE = "off", "at_once"
 """Values of TF2NPU_NATIVE: no loop is compiled; or each is on its first call, which waits for it."""
 

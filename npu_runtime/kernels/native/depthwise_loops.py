@@ -6,7 +6,6 @@ one. Offsets along a row count elements.
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,6 @@ from npu_runtime.kernels.native.compiled import loop
 
 Rows = Any
 """An (N, H, W * C) array of fp32, contiguous."""
-
-ROUNDS_PRODUCTS = platform.machine() in ("x86_64", "AMD64")
-"""Whether numpy's einsum rounds a product before it adds it, as these loops do: on x86-64, for whose oldest processors it is
-built."""
 
 
 @loop("void(f4[:,:,::1], f4[:,:,::1], f4[:,:,::1], UniTuple(i8, 5), UniTuple(i8, 3), UniTuple(i8, 6))")
