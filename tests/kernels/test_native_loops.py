@@ -11,6 +11,7 @@ import pytest
 
 from npu_runtime.device.denormals import flushed
 from npu_runtime.kernels.conv.depthwise import depthwise_backprop_filter, depthwise_backprop_input, depthwise_conv2d_native
+from npu_runtime.kernels.elementwise.elementwise_gradients import relu_grad
 from npu_runtime.kernels.fused import moments_update
 from npu_runtime.kernels.fused.normalized_activation import batch_norm_activation
 from npu_runtime.kernels.fused.normalized_activation_gradient import batch_norm_activation_grad
@@ -18,6 +19,7 @@ from npu_runtime.kernels.fused.pooled_relu_gradient import max_pool_relu_grad
 from npu_runtime.kernels.native import (
     channel_loops,
     depthwise_loops,
+    elementwise_loops,
     normalization_loops,
     optimizer_loops,
     philox_loops,
@@ -35,7 +37,10 @@ from npu_runtime.kernels.training.apply_update import DENSE
 
 pytest.importorskip("numba")
 CODE: dict[Loop, Any] = {}
-LOOPS = (channel_loops, depthwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops, window_loops)
+LOOPS = (
+    channel_loops, depthwise_loops, elementwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops,
+    window_loops,
+)  # fmt: skip
 ODD = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38, 1e-30, 1], np.float32)
 SIZES = (1, 2, 7, 16, 33, 1000, 4099)
 FORMULAS: dict[str, tuple[Callable[..., None], Loop]] = {
@@ -197,3 +202,16 @@ def test_local_response_normalisation(by_loops, shape: tuple[int, ...], beta: fl
     x, dy = numbers(draws, shape, odd), numbers(draws, shape, odd)
     y = both_ways(by_loops, lrn, x, depth_radius=2, alpha=2e-5, beta=beta)
     both_ways(by_loops, lrn_grad, dy, x, y, depth_radius=2, alpha=2e-5, beta=beta)
+
+
+@pytest.mark.parametrize("shape", [(1,), (7, 3), (40, 1000)])
+def test_gradients_of_relu(by_loops, shape: tuple[int, ...]):
+    draws = np.random.default_rng(13)
+    gradients, features = numbers(draws, shape, 0.2), numbers(draws, shape, 0.2)
+
+    def made() -> np.ndarray:
+        out = np.empty_like(gradients)
+        relu_grad(out, gradients, features)
+        return out
+
+    both_ways(by_loops, made)
