@@ -52,7 +52,11 @@ class Bar:
                 TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn(), TextColumn("files,"),
                 TimeRemainingColumn(compact=True), TextColumn("left"),
             )  # fmt: skip
-            self._bar = Progress(*columns, console=Console(file=self._stream), auto_refresh=False, transient=True, expand=True)
+            self._bar = Progress(
+                *columns, console=Console(file=self._stream), auto_refresh=False, transient=True, expand=True,
+                redirect_stdout=False, redirect_stderr=False,
+            )  # fmt: skip
+            self._bar.start()
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(what, total=total)
         self._bar.update(self._tasks[what], completed=done)
