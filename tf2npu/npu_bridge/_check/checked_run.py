@@ -12,6 +12,7 @@ import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.corresponding_tensors import SAME, SUMS, CorrespondingTensors, is_rounding
 from npu_bridge._check.device_run import DeviceRun
+from npu_bridge._check.isolated_nodes import LatestIsolatedNodes
 from npu_bridge._check.node_errors import AMPLIFIES, NodeError, OwnErrors, add_errors
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.places import OriginalPlaces
@@ -48,6 +49,7 @@ class Context:
     n_unmatched: int = 0
     order: dict[str, None] = field(default_factory=dict)
     reference: Mapping[str, np.ndarray] = field(default_factory=dict)
+    isolated: LatestIsolatedNodes = field(default_factory=LatestIsolatedNodes)
 
     @cached_property
     def places(self) -> OriginalPlaces:
@@ -223,7 +225,8 @@ class CheckedRun:
         shown = {name: reference[name] for name in context.graph.shown if name in reference}
         fits = context.graph.fits
         tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}
-        self._own.add(context.graph, found, step, tensors, before, {**shown, **numbers_in(sources)})
+        nodes = context.isolated.of(context.graph)
+        self._own.add(nodes, found, step, tensors, before, {**shown, **numbers_in(sources)})
         for name in context.order:
             if name in found and is_significant(found[name], self.tolerances):
                 told = described(context, name, step, found[name], made.tensors.get(name), reference.get(name))
