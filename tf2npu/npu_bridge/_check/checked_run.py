@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.places import OriginalPlaces
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
 from npu_bridge._check.step_graph import StepGraph
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues, loss_in
+from npu_bridge._check.stored_steps import OriginalFacts, PartlyHeld, StepValues, loss_in
 from npu_bridge._check.verdict import (
     OF_GRAPH_TYPES,
     RunErrors,
@@ -82,14 +82,6 @@ class Context:
         why = "the original gave other values here in a second run with the same seeds"
         return {"node": tensor.rpartition(":")[0], "op": op, "file": file, "line": line, "why": why}
 
-    def common(self, made: Mapping[str, np.ndarray]) -> list[str]:
-        """Tensors that have a reference of the same shape, in order."""
-        known = self.reference
-        return [
-            name for name in self.graph.tensors
-            if name in made and name in known and made[name].shape == known[name].shape
-        ]  # fmt: skip
-
     def node_rows(self, runs: Sequence[CheckedRun]) -> list[dict[str, Any]]:
         rows = []
         for name in self.order:
@@ -121,6 +113,18 @@ def described(
         "error": as_json(error.error), "own_error": as_json(error.own), "input_error": as_json(error.inputs),
         "what": what_of(error, made, original, op), "largest": largest,
     }  # fmt: skip
+
+
+def _references(theirs: Mapping[str, np.ndarray], ours: Mapping[str, np.ndarray], wrong: Collection[str]) -> PartlyHeld:
+    """What the device's tensors are held against: TensorFlow's of the migrated graph, and where that is wrong the original's.
+
+    Most are equal to the original's, which are stored, so few are held.
+    """
+    held = {
+        name: value for name, value in ours.items()
+        if name not in theirs or (name not in wrong and not np.array_equal(value, theirs[name]))
+    }  # fmt: skip
+    return PartlyHeld(held, theirs, (name for name in (*ours, *wrong) if name in theirs))
 
 
 class CheckedRun:
@@ -201,7 +205,7 @@ class CheckedRun:
                 self.significant.setdefault(name, told)
         context.n_unmatched = max(context.n_unmatched, len([name for name, error in errors.items() if error is None]))
         self.wrong.update(wrong)
-        context.reference = {**made.tensors, **{name: original.tensors[name] for name in wrong if name in original.tensors}}
+        context.reference = _references(original.tensors, made.tensors, wrong)
         self._merge(found)
 
     def _roundings(self, errors: Mapping[str, float | None], made: RanStep, original: StepValues) -> Iterator[str]:
@@ -221,7 +225,7 @@ class CheckedRun:
         """Compare the nodes on the device: how far each is from what TensorFlow makes of its inputs."""
         context, found = self._context, {}
         reference = context.reference
-        add_errors(found, context.graph, made.tensors, reference, context.common(made.tensors))
+        add_errors(found, context.graph, made.tensors, reference)
         shown = {name: reference[name] for name in context.graph.shown if name in reference}
         fits = context.graph.fits
         tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}

@@ -28,9 +28,12 @@ class CorrespondingTensors:
     def __init__(self, original: Mapping[str, np.ndarray], nodes: Mapping[str, Sequence[str]]) -> None:
         self._original, self._nodes = original, nodes
         self._by_size: dict[int, list[tuple[float, str]]] = {}
+        self._by_form: dict[tuple[tuple[int, ...], np.dtype], list[str]] = {}
         for name, value in original.items():
             if value.size > _FEW and value.dtype.kind != "b":
                 self._by_size.setdefault(value.size, []).append((norm(value), name))
+            else:
+                self._by_form.setdefault((value.shape, value.dtype), []).append(name)
 
     def error(self, operation: Any, name: str, value: np.ndarray) -> float | None:
         """Distance from the original's: the one of this name, or one of these values; None where there is neither.
@@ -59,8 +62,8 @@ class CorrespondingTensors:
         """The distance of a small tensor that has no namesake to one with its values; None where there is none."""
         if is_named:
             return None
-        alike = (one for one in self._original.values() if one.shape == value.shape and one.dtype == value.dtype)
-        return next((apart for apart in (distance(value, one) for one in alike) if apart <= SAME), None)
+        alike = self._by_form.get((value.shape, value.dtype), ())
+        return next((apart for apart in (distance(value, self._original[one]) for one in alike) if apart <= SAME), None)
 
 
 def is_rounding(apart: float, terms: Sequence[np.ndarray], n_results: int) -> bool:

@@ -99,7 +99,7 @@ class DeviceRun:
     def _after(self, graph: StepGraph) -> dict[str, np.ndarray]:
         reads = tuple(variable.reads for variable in graph.variables)
         values = self._session(graph).run(Request(reads, (), ()), []) if reads else []
-        return {variable.name: np.array(value) for variable, value in zip(graph.variables, values, strict=True)}
+        return {variable.name: np.asarray(value) for variable, value in zip(graph.variables, values, strict=True)}
 
 
 def _fed(sources: Mapping[str, np.ndarray], fetches: Sequence[str]) -> dict[str, np.ndarray]:

@@ -22,7 +22,7 @@ from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
 from npu_bridge._check.session_hooks import USERS_CONFIG
 from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs
-from npu_bridge._check.stored_steps import StepValues, StoredSteps
+from npu_bridge._check.stored_steps import PartlyHeld, StepValues, StoredSteps
 from npu_bridge._check.verdict import OF_16_BITS, OF_GRAPH_TYPES, Yardstick, as_json
 
 from npu_formats.device.chip import load_chip
@@ -86,15 +86,15 @@ class MigratedSteps:
         if not self._step:
             kept = {name: value for name, value in found.items() if not graph.overwrites(name)}
             self._settings_off = _unlike_settings(kept, original.before)
-        before = {**found, **original.before}
+        more = {name: value for name, value in found.items() if name not in original.before}
+        before = PartlyHeld(more, original.before, original.before)
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
+        self._inputs.append(StepInputs(graph, original, sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:
                 made = run.step(session, self._step, original, sources, begins)
                 result = result or made
-                original = original.without_tensors()  # B, the first, has looked at them
                 self._stopped = "budget" if time.monotonic() > self._settings.deadline else ""
                 if self._stopped:
                     break

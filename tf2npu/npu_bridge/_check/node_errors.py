@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,14 +84,18 @@ def _line(error: errors_impl.OpError) -> str:
 
 
 def add_errors(
-    errors: dict[str, NodeError], graph: StepGraph, made: Mapping[str, np.ndarray], reference: Mapping[str, np.ndarray],
-    names: Sequence[str],
+    errors: dict[str, NodeError], graph: StepGraph, made: Mapping[str, np.ndarray], reference: Mapping[str, np.ndarray]
 ) -> None:  # fmt: skip
-    """Note how far the tensors of a step are from the original's, and the largest error among each one's inputs."""
-    apart = {name: distance(made[name], reference[name]) for name in names}
-    for name in names:
+    """Note how far the tensors of a step are from the original's of the same shape, and the largest error among each one's
+    inputs."""
+    apart: dict[str, float] = {}
+    for name in graph.tensors:
+        theirs = reference[name] if name in made and name in reference else None
+        if theirs is not None and theirs.shape == made[name].shape:
+            apart[name] = distance(made[name], theirs)
+    for name, error in apart.items():
         found = errors.setdefault(name, NodeError())
-        if found.error is None or apart[name] > found.error:
-            found.error = apart[name]
+        if found.error is None or error > found.error:
+            found.error = error
             inputs = (tensor.name for tensor in graph.graph.as_graph_element(name).op.inputs)
             found.inputs = max((apart[one] for one in inputs if one in apart), default=0.0)
