@@ -7,7 +7,7 @@ fetched, targeted and fed, and by the shapes of the feeds and of the input pipel
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -179,6 +179,12 @@ class ObservedSession:
             self._state.config = for_observers(switched, self._state.observers)
             self._state.policy = load_policy(config, self._state.chip)
             self._plans.clear()
+
+    def forget_values(self, names: Collection[str]) -> None:
+        """Give back the memory of some variables, which are given values before they are read again."""
+        for (_, name), variable in self._state.variables.items():
+            if name in names:
+                variable.reset()
 
     def typed_graph(self, request: Request) -> Graph:
         """A copy of the graph of a request, straight, in which each node has the type that it runs in."""

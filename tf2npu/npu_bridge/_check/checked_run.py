@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -115,20 +115,8 @@ def described(
     }  # fmt: skip
 
 
-def _references(theirs: Mapping[str, np.ndarray], ours: Mapping[str, np.ndarray], wrong: Collection[str]) -> PartlyHeld:
-    """What the device's tensors are held against: TensorFlow's of the migrated graph, and where that is wrong the original's.
-
-    Most are equal to the original's, which are stored, so few are held.
-    """
-    held = {
-        name: value for name, value in ours.items()
-        if name not in theirs or (name not in wrong and not np.array_equal(value, theirs[name]))
-    }  # fmt: skip
-    return PartlyHeld(held, theirs, (name for name in (*ours, *wrong) if name in theirs))
-
-
 class CheckedRun:
-    """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options.
+    """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options.  tensors: where TensorFlow's are put.
 
     significant: what is shown of each tensor whose node has an error of its own.  parting, wrong: of each step, and
     of all steps, on TensorFlow's CPU.
@@ -136,9 +124,10 @@ class CheckedRun:
 
     def __init__(
         self, name: str, mode: str, device: DeviceRun | None, tolerances: Tolerances, context: Context,
-        config: RuntimeConfig | None = None,
+        config: RuntimeConfig | None = None, tensors: MutableMapping[str, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.mode, self.config = name, mode, config
+        self._tensors = {} if tensors is None else tensors
         self.errors = RunErrors()
         self.failure: dict[str, Any] | None = None
         self.device, self.tolerances, self._context = device, tolerances, context
@@ -173,7 +162,8 @@ class CheckedRun:
         graph = self._context.graph
         if begins is not None:
             variable_values.write(session, graph.variables, begins)
-        return run_step(session, graph, sources, kept_tensors(graph))
+        self._tensors.clear()
+        return run_step(session, graph, sources, kept_tensors(graph, sources), self._tensors)
 
     def _look(
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
@@ -205,7 +195,8 @@ class CheckedRun:
                 self.significant.setdefault(name, told)
         context.n_unmatched = max(context.n_unmatched, len([name for name, error in errors.items() if error is None]))
         self.wrong.update(wrong)
-        context.reference = _references(original.tensors, made.tensors, wrong)
+        theirs_instead = {name: original.tensors[name] for name in wrong if name in original.tensors}
+        context.reference = PartlyHeld(theirs_instead, made.tensors, made.tensors)
         self._merge(found)
 
     def _roundings(self, errors: Mapping[str, float | None], made: RanStep, original: StepValues) -> Iterator[str]:
@@ -226,11 +217,11 @@ class CheckedRun:
         context, found = self._context, {}
         reference = context.reference
         add_errors(found, context.graph, made.tensors, reference)
-        shown = {name: reference[name] for name in context.graph.shown if name in reference}
-        fits = context.graph.fits
-        tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}
-        nodes = context.isolated.of(context.graph)
-        self._own.add(nodes, found, step, tensors, before, {**shown, **numbers_in(sources)})
+        graph, fed = context.graph, numbers_in(sources)
+        given = PartlyHeld(fed, reference, [name for name in graph.shown if name in reference])
+        fit = [name for name, value in made.tensors.items() if name in context.order and graph.fits(name, value)]
+        nodes = context.isolated.of(graph)
+        self._own.add(nodes, found, step, PartlyHeld({}, made.tensors, fit), before, given)
         for name in context.order:
             if name in found and is_significant(found[name], self.tolerances):
                 told = described(context, name, step, found[name], made.tensors.get(name), reference.get(name))

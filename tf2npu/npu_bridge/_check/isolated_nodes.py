@@ -90,14 +90,15 @@ class IsolatedNodes:
     def parts(self, values: Mapping[str, np.ndarray]) -> Iterator[list[str]]:
         """The tensors of `values` that the copy can compute, in parts: so much is computed at a time."""
         computed = [name for name in self._step.tensors if name in values and name not in self._outside]
-        most = max(FEWEST_PART_BYTES, sum(values[name].nbytes for name in computed) // MOST_PARTS)
+        sizes = {name: values[name].nbytes for name in computed}
+        most = max(FEWEST_PART_BYTES, sum(sizes.values()) // MOST_PARTS)
         part, n_bytes = [], 0
-        for name in computed:
-            if part and n_bytes + values[name].nbytes > most:
+        for name, size in sizes.items():
+            if part and n_bytes + size > most:
                 yield part
                 part, n_bytes = [], 0
             part.append(name)
-            n_bytes += values[name].nbytes
+            n_bytes += size
         if part:
             yield part
 

@@ -28,6 +28,7 @@ from npu_bridge._check.verdict import OF_16_BITS, OF_GRAPH_TYPES, Yardstick, as_
 from npu_formats.device.chip import load_chip
 from npu_runtime.analysis.precision_policy import load_policy
 from npu_runtime.config import ORIGIN, RuntimeConfig, load_config
+from npu_runtime.device.memory import ArenaPool
 
 RECORD = "record.json"
 DEFAULT_MODE = "allow_mix_precision"
@@ -109,14 +110,16 @@ class MigratedSteps:
     def _open(self, session: Any, graph: StepGraph) -> None:
         config = load_config(self._options_of(session))
         self._context = Context(graph, "", self._facts)
-        self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
+        kept = self._steps.tensor_file("reference")
+        self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context, tensors=kept)]
         if not self._settings.is_whole:
             return
         plain = in_graph_types(config)
         users = getattr(session, USERS_CONFIG, None)
+        arenas, recorded = ArenaPool(), self._steps.tensor_file("recorded")
         for name, mode, chosen in _choices(config, plain, self._settings.modes):
             tolerances = OF_16_BITS if mode or graph.has_16_bits else OF_GRAPH_TYPES
-            made = DeviceRun(users, chosen)
+            made = DeviceRun(users, chosen, arenas, recorded, is_free=self._settings.is_free)
             self._runs.append(CheckedRun(name, mode, made, tolerances, self._context, chosen))
 
     def _note_data(self, own: Mapping[str, np.ndarray], original: StepValues) -> None:

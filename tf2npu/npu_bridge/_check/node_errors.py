@@ -11,6 +11,7 @@ from npu_bridge._check.distances import distance
 from npu_bridge._check.isolated_nodes import IsolatedNodes
 from npu_bridge._check.nudged_values import nudged
 from npu_bridge._check.step_graph import StepGraph
+from npu_bridge._check.stored_steps import PartlyHeld
 from npu_bridge._log import once
 from tensorflow.python.framework import errors_impl
 
@@ -52,10 +53,10 @@ class OwnErrors:
         made: tensors that are fed where they are cut, and compared with what TensorFlow computes there.  given: sources, and
         what variables showed.
         """
-        ours = {name: value for name, value in made.items() if name not in given}
-        for part in nodes.parts(ours):
+        values = PartlyHeld(given, made, made)
+        for part in nodes.parts(PartlyHeld({}, made, [name for name in made if name not in given])):
             try:
-                self._add_part(nodes, errors, step, part, {**given, **ours}, variables)
+                self._add_part(nodes, errors, step, part, values, variables)
             except errors_impl.OpError as error:
                 once(f"check: nodes cannot be computed alone, so their own errors are not known: {_line(error)}")
                 return

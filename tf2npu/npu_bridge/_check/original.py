@@ -14,7 +14,7 @@ from npu_bridge._check.distances import distance, is_alike
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
 from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs, attributes_of
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
+from npu_bridge._check.stored_steps import OriginalFacts, PartlyHeld, StepValues, StoredSteps, loss_in
 
 from npu_runtime.importers.tensorflow.source_lines import users_line
 
@@ -34,16 +34,21 @@ class RecordedSteps:
     def __init__(self, steps: StoredSteps, n_steps: int) -> None:
         self._steps, self._n_steps = steps, n_steps
         self._graphs = StepGraphs()
+        self._tensors = steps.tensor_file("original")
         self.facts = OriginalFacts()
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
         graph = self._graphs.of(session.graph, asked)
-        sources, names = sources_of(session, graph, feeds), kept_tensors(graph)
+        sources = sources_of(session, graph, feeds)
+        names = kept_tensors(graph, sources)
         before = variable_values.read(session, graph.variables)
-        made = run_step(session, graph, sources, names)
+        self._tensors.clear()
+        made = run_step(session, graph, sources, names, self._tensors)
         self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after, graph.loss))
         self._note(graph, len(graph.tensors) - len(names))
-        self._note_loss(graph, loss_in(made.tensors, graph.loss), {**numbers_in(sources), **before, **made.tensors})
+        self._note_loss(
+            graph, loss_in(made.tensors, graph.loss), PartlyHeld({**numbers_in(sources), **before}, made.tensors, made.tensors)
+        )
         self.close()  # after each step: the script may hang in the next
         if self.facts.steps == self._n_steps:
             end()

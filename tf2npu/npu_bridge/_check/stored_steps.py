@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from npu_bridge._check.tensor_file import TensorFile
 
 from npu_formats.files.directory import Directory
 from npu_formats.files.draft import replacing
@@ -116,14 +119,16 @@ class StoredSteps:
 
     def put(self, step: int, values: StepValues) -> None:
         """Store one step."""
-        arrays: dict[str, np.ndarray] = {}
         names: list[list[str]] = []
-        for part in _PARTS:
-            for name, array in getattr(values, part).items():
-                arrays[f"a{len(names)}"] = _storable(array)
-                names.append([part, name, array.dtype.name])
-        with Directory.given(self._folder) as folder, replacing(folder, f"{step}.npz") as stream:
-            np.savez(stream, **arrays)
+        with (
+            Directory.given(self._folder) as folder, replacing(folder, f"{step}.npz") as stream,
+            zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive,
+        ):  # fmt: skip
+            for part in _PARTS:
+                for name, array in getattr(values, part).items():
+                    with archive.open(f"a{len(names)}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, _storable(array), allow_pickle=False)
+                    names.append([part, name, array.dtype.name])
         self.put_document(f"{step}.json", {"loss": values.loss, "names": names})
 
     def get(self, step: int) -> StepValues:
@@ -142,6 +147,10 @@ class StoredSteps:
                 self._opened[1].close()
             self._opened = step, np.load(self._folder / f"{step}.npz", allow_pickle=False)
         return _restored(self._opened[1][f"a{number}"], types[number])
+
+    def tensor_file(self, name: str) -> TensorFile:
+        """A file for the tensors of a step that this process makes."""
+        return TensorFile(self._folder / f"{os.getpid()}_{name}.tensors")
 
     def put_facts(self, facts: OriginalFacts) -> None:
         """Store what holds for all steps."""
