@@ -22,6 +22,7 @@ TF2NPU_FRONTEND = "TF2NPU_FRONTEND"
 TF2NPU_JOB_KEY = "TF2NPU_JOB_KEY"
 TF2NPU_LANG = "TF2NPU_LANG"
 TF2NPU_LOG = "TF2NPU_LOG"
+TF2NPU_NATIVE = "TF2NPU_NATIVE"
 TF2NPU_OPTIONS = "TF2NPU_OPTIONS"
 TF2NPU_PREDICT = "TF2NPU_PREDICT"
 TF2NPU_RECORD = "TF2NPU_RECORD"
@@ -84,6 +85,10 @@ VARIABLES = (
     Variable(
         TF2NPU_LOG, "full or debug", "a line on every program behind the run's totals; the options of every session, too",
         "the user", "npu_bridge",
+    ),
+    Variable(
+        TF2NPU_NATIVE, "off or at_once", "numba, where it is installed, compiles no loops, or each before its first use; "
+        "else beside the first steps", "the user", "npu_runtime",
     ),
     Variable(
         TF2NPU_OPTIONS, _JSON, "options that the launcher was given, which win over the script's", "tf2npu run", "npu_runtime",

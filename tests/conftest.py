@@ -18,6 +18,9 @@ from tests.needs import onednn_environment, why_no_root
 for variable, value in onednn_environment().items():
     os.environ.setdefault(variable, value)
 
+# Nothing depends on when a loop is ready; tests of compiled loops ask for them (tests/kernels/test_native_*.py).
+os.environ.setdefault("TF2NPU_NATIVE", "off")
+
 # A busy machine is no defect: no test fails because an example took long to draw or to run.
 settings.register_profile("patient", deadline=None, max_examples=drawn(100), suppress_health_check=[HealthCheck.too_slow])
 # The same examples in every run of the continuous integration; a developer's runs go on looking for new ones.

@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from npu_runtime.kernels.native import depthwise_loops
+from npu_runtime.kernels.native.compiled import EINSUM_ROUNDS_PRODUCTS, Loop
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges, scratch
 from npu_runtime.kernels.threads.per_channel import pixels_a_line
 from npu_runtime.kernels.threads.row_indexing import as_items
@@ -33,6 +35,8 @@ SHORTEST_LINE = 512
 """Elements of the shortest line. Where no divisor of the columns gives as long a line, a whole row is one."""
 LONG_CHANNELS = 128
 """Channels from which on the sums of all taps of a pixel are one call."""
+LOOP_ELEMENTS = 512
+"""Elements that a compiled loop works on as one: a result and the filter's taps for it stay in the nearest cache."""
 SERIAL_TAPS = 1 << 17
 """Taps that one thread multiplies and adds in the time that waking another takes."""
 
@@ -97,8 +101,7 @@ def _seen(x: np.ndarray, rows: Axis, cols: Axis, piece: Piece, depth: int, pixel
     """
     n_rows, n_cols = piece.bottom - piece.top, piece.cols.last - piece.cols.first
     row_taps, col_taps = piece.seen
-    top = piece.top * rows.stride - rows.before + piece.rows.low * rows.dilation
-    left = piece.cols.first * cols.stride - cols.before + piece.cols.low * cols.dilation
+    top, left, *_ = _inputs(rows, cols, piece)
     part = x[piece.first : piece.last, top:, left:]
     if depth != x.shape[3]:
         height = (n_rows - 1) * rows.stride + (row_taps - 1) * rows.dilation + 1
@@ -142,9 +145,45 @@ def convolve(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, out: np.ndarr
 
     def work(start: int, stop: int) -> None:
         for piece in todo[start:stop]:
-            _sum_taps(x, w, rows, cols, piece, piece.of(out))
+            if not _sum_by_loop(x, w, rows, cols, piece, out, (piece.first, piece.top, piece.cols.first)):
+                _sum_taps(x, w, rows, cols, piece, piece.of(out))
 
     parallel_ranges(len(todo), work, _grain(todo, depth))
+
+
+def _sum_by_loop(
+    x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, piece: Piece, out: np.ndarray, at: tuple[int, int, int]
+) -> bool:  # fmt: skip
+    """`_sum_taps` by a compiled loop, with the same bits; False where there is none, or numpy has a shorter way.
+
+    out: (n, rows, columns, K) contiguous.  at: image, row and column of the piece in it.
+    """
+    depth, taps = w.shape[2], piece.taps(w)
+    if taps.size <= depth or not depth == x.shape[3] == out.shape[3] or not _may_loop(depthwise_loops.tap_sums, x, w):
+        return False
+    width = piece.cols.last - piece.cols.first
+    pixels = pixels_a_line(width, depth, LOOP_ELEMENTS) if cols.stride == 1 else 1
+    first_row, first_col, row_step, col_step = _inputs(rows, cols, piece)
+    images = (piece.last - piece.first, piece.bottom - piece.top, width // pixels, piece.first, first_col * depth)
+    steps = (first_row, row_step, col_step * pixels * depth, rows.dilation, cols.dilation * depth, pixels * depth)
+    repeated = np.tile(taps, (1, 1, pixels)) if pixels > 1 else np.ascontiguousarray(taps)
+    return depthwise_loops.tap_sums(as_rows(x), repeated, as_rows(out), images, (at[0], at[1], at[2] * depth), steps)
+
+
+def _may_loop(loop: Loop, *arrays: np.ndarray) -> bool:
+    return EINSUM_ROUNDS_PRODUCTS and loop.is_ready and all(array.dtype == np.float32 for array in arrays)
+
+
+def as_rows(images: np.ndarray) -> np.ndarray:
+    """(N, H, W, C) as (N, H, W * C)."""
+    return images.reshape(*images.shape[:2], -1)
+
+
+def _inputs(rows: Axis, cols: Axis, piece: Piece) -> tuple[int, int, int, int]:
+    """Row and column of the first input that a piece sees, and the steps from one output's to the next one's."""
+    top = piece.top * rows.stride - rows.before + piece.rows.low * rows.dilation
+    left = piece.cols.first * cols.stride - cols.before + piece.cols.low * cols.dilation
+    return top, left, rows.stride, cols.stride
 
 
 def _sum_taps(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, piece: Piece, out: np.ndarray) -> None:
@@ -178,20 +217,24 @@ def input_gradient(dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, dx: np
 
     def work(start: int, stop: int) -> None:
         for piece, row, col, target in todo[start:stop]:
-            _sum_taps_into(piece.of(target), dy, w[row.taps, col.taps], row.axis, col.axis, piece)
+            _sum_taps_into(target, dy, w[row.taps, col.taps], row.axis, col.axis, piece)
 
     parallel_ranges(len(todo), work, _grain([piece for piece, *_ in todo], depth))
 
 
-def _sum_taps_into(target: np.ndarray, dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, piece: Piece) -> None:
-    """As `_sum_taps`, with sums of neighbouring channels where `target` has fewer, pixels anywhere."""
+def _sum_taps_into(whole: np.ndarray, dy: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, piece: Piece) -> None:
+    """As `_sum_taps`, with sums of neighbouring channels where `whole`, the image of all pieces, has fewer; pixels anywhere."""
+    at, target = (piece.first, piece.top, piece.cols.first), piece.of(whole)
+    if whole.flags.c_contiguous and _sum_by_loop(dy, w, rows, cols, piece, whole, at):
+        return
     groups = w.shape[2] // target.shape[3]
     is_dense = target.strides[2] == target.shape[3] * target.itemsize
     if groups == 1 and (is_dense or piece.seen == (1, 1)):
         _sum_taps(dy, w, rows, cols, piece, target)
         return
     result = scratch("depthwise", (*target.shape[:3], w.shape[2]), target.dtype)
-    _sum_taps(dy, w, rows, cols, piece, result)
+    if not _sum_by_loop(dy, w, rows, cols, piece, result, (0, 0, 0)):
+        _sum_taps(dy, w, rows, cols, piece, result)
     if groups > 1:
         np.sum(result.reshape(*target.shape, groups), axis=-1, out=target)
     else:
@@ -213,12 +256,33 @@ def filter_gradient(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis) -> np
 
     def work(start: int, stop: int) -> None:
         for index in range(start, stop):
-            parts[index] = _products(x, todo[index].of(dy), rows, cols, todo[index])
+            piece = todo[index]
+            parts[index] = _products_by_loop(x, dy, rows, cols, piece)
+            if parts[index] is None:
+                parts[index] = _products(x, piece.of(dy), rows, cols, piece)
 
     parallel_ranges(len(todo), work, _grain(todo, depth))
     for piece, part in zip(todo, parts, strict=True):
         piece.taps(sums)[...] += part
     return sums
+
+
+def _products_by_loop(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, piece: Piece) -> np.ndarray | None:
+    """`_products` by a compiled loop, with the same bits; None where there is none.  dy: all of it."""
+    depth, (n_rows, n_cols) = dy.shape[3], piece.seen
+    if depth != x.shape[3] or not _may_loop(depthwise_loops.tap_products, x, dy):
+        return None
+    width = piece.cols.last - piece.cols.first
+    by_pixel = cols.stride > 1 or n_cols == 1 or depth >= LONG_CHANNELS
+    pixels = 1 if by_pixel else pixels_a_line(width, depth, LINE_ELEMENTS)
+    totals = np.zeros((n_rows, n_cols, pixels * depth), np.float32)
+    first_row, first_col, row_step, col_step = _inputs(rows, cols, piece)
+    images = (piece.last - piece.first, piece.bottom - piece.top, width // pixels, piece.first, first_col * depth)
+    steps = (first_row, row_step, col_step * pixels * depth, rows.dilation, cols.dilation * depth)
+    at = (piece.top, piece.cols.first * depth)
+    if not depthwise_loops.tap_products(as_rows(x), as_rows(dy), totals, images, at, steps):
+        return None
+    return totals if pixels == 1 else totals.reshape(n_rows, n_cols, pixels, depth).sum(axis=2)
 
 
 def _products(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, piece: Piece) -> np.ndarray:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.kernels.native import optimizer_loops
 from npu_runtime.kernels.threads.parallel import scratch
 from npu_runtime.kernels.training.apply_update import dense
 
@@ -15,7 +16,7 @@ Array = np.ndarray
 Scalar = Any
 
 
-@dense(APPLY_MOMENTS, 2, 12, is_made=True)
+@dense(APPLY_MOMENTS, 2, 12, is_made=True, loop=optimizer_loops.moments)
 def apply_moments(
     var: Array, m: Array, v: Array, alpha: Scalar, first: Scalar, second: Scalar, epsilon: Scalar, grad: Array, /
 ) -> None:  # fmt: skip

@@ -15,6 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import store, widen
+from npu_runtime.kernels.native import normalization_loops
 from npu_runtime.kernels.shapes import merge
 from npu_runtime.kernels.threads.parallel import scratch
 from npu_runtime.kernels.threads.per_channel import add_up, add_up_products, block_sums, each_block
@@ -122,15 +123,23 @@ def normalize(
         *others, scale, constant = rest
         sides, centres = others[: len(side)], others[len(side) :]
         shifted = np.subtract(block, centres[0], out=target) if centres else block
-        np.multiply(shifted, scale, out=target)
-        np.add(target, constant, out=target)
-        for added in sides:
-            np.add(target, added, out=target)
+        if not _scale_and_shift(shifted, target, scale, constant, sides):
+            np.multiply(shifted, scale, out=target)
+            np.add(target, constant, out=target)
+            for added in sides:
+                np.add(target, added, out=target)
         if finish is not None:
             finish(target)
 
     vectors = [factor, offset - mean * factor] if is_near else [mean, factor, offset]
     each_block([x, y, *side], vectors, body)
+
+
+def _scale_and_shift(x: np.ndarray, y: np.ndarray, scale: np.ndarray, constant: np.ndarray, sides: Sequence[np.ndarray]) -> bool:
+    """y = x * scale + constant + sides by a compiled loop; False where there is none."""
+    if len(sides) == 1:
+        return normalization_loops.scale_shift_and_add(x, y, sides[0], scale, constant)
+    return not sides and normalization_loops.scale_and_shift(x, y, scale, constant)
 
 
 @lru_cache(maxsize=1024)

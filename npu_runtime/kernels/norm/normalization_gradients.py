@@ -10,6 +10,7 @@ from npu_runtime.cost.work import per_element
 from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.native import normalization_loops
 from npu_runtime.kernels.norm.normalization import (
     DOUBLE,
     ONE_TYPE,
@@ -69,6 +70,8 @@ def _combine(
         scale, steepness, constant, *centres = vectors
         back = scratch("normalization", block.shape)
         shifted = np.subtract(block, centres[0], out=back) if centres else block
+        if normalization_loops.combine(gradient, shifted, target, scale, steepness, constant):
+            return
         np.multiply(shifted, steepness, out=back)
         np.multiply(gradient, scale, out=target)
         np.add(target, back, out=target)

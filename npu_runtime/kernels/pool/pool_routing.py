@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from npu_runtime.kernels.half_storage import widen
+from npu_runtime.kernels.native import pool_loops
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.threads.tiling import filled
 from npu_runtime.kernels.windows.stride_phases import (
@@ -34,6 +35,8 @@ NO_TAP = -1
 LEAST_POSITIVE = float(np.finfo(np.float32).tiny)
 BAND_ELEMENTS = 1 << 19
 """Inputs that one step works on. Of fewer, Python's share is too large; more do not stay in the cache."""
+PAIRED_ELEMENTS = 1 << 17
+"""Inputs that a compiled loop takes on one thread: it needs some 100 us for them, twice as long as waking another one takes."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ def max_gradient(
     if not dy.size:
         dx.fill(0)
         return
+    if _route_pairs(x, y, dy, rows, cols, dx, passed):
+        return
     groups = bands(x.shape, rows)
     do_tile = all(a.kernel == a.stride and a.kernel * a.out == a.extent for a in (rows, cols))
     do_tile = do_tile and x.dtype == y.dtype and all(v.flags.c_contiguous for v in (x, y, dy, dx))
@@ -138,6 +143,29 @@ def _route_tiles(
     gradient = repeat_columns(dy, cols.stride, "pool gradient")
     np.multiply(gradient.view(np.int32), is_it, out=dx.reshape(in_rows).view(np.int32))  # its bits, as it may be infinite
     return True
+
+
+def _route_pairs(
+    x: np.ndarray, y: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray, passed: np.ndarray | None
+) -> bool:  # fmt: skip
+    """`max_gradient` for windows of two by two side by side by compiled loops; False where there are none.
+
+    False as well where a loop has met numbers that only the exact way settles.
+    """
+    loop = pool_loops.gradient if passed is None else pool_loops.relu_gradient
+    arrays = [x, y, dy, dx] if passed is None else [x, y, dy, dx, passed]
+    left_over = [2 * axis.out < axis.extent for axis in (rows, cols)]
+    if not (are_pairs(rows, cols) and loop.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in arrays)):
+        return False
+    n_odd = np.zeros(len(x), np.int64)
+    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
+    parallel_ranges(len(x), lambda start, stop: loop(*arrays, *left_over, start, stop, n_odd), grain)
+    return not n_odd.any()
+
+
+def are_pairs(rows: Axis, cols: Axis) -> bool:
+    """Whether windows are two by two, side by side, and begin at the first pixel."""
+    return all((axis.kernel, axis.stride, axis.before) == (2, 2, 0) and 2 * axis.out <= axis.extent for axis in (rows, cols))
 
 
 def _keep_first(is_it: np.ndarray) -> None:

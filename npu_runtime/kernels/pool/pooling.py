@@ -16,6 +16,8 @@ from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import compute_dtype
+from npu_runtime.kernels.native import pool_loops
+from npu_runtime.kernels.pool.pool_routing import PAIRED_ELEMENTS, are_pairs
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.threads.blocked_reduction import fold
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
@@ -170,6 +172,8 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
     target = layout.channels_last(result)
     if x.dtype == np.float32 and image.flags.c_contiguous and _is_whole(rows) and _is_whole(cols):
         _reduce_images(image.reshape(len(image), rows.extent * cols.extent, image.shape[3]), target, is_max)
+    elif is_max and _largest_of_pairs(image, rows, cols, target):
+        pass
     elif is_max:
         is_integer = x.dtype.kind in "iu"
         finish = None if is_integer else _at_least(lowest(x.dtype))
@@ -178,6 +182,17 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
         share = reciprocal_counts(rows, cols)
         pool(image, rows, cols, np.add, 0, target, lambda block, first, last: np.multiply(block, share[first:last], out=block))
     return result
+
+
+def _largest_of_pairs(x: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> bool:
+    """The largest of windows of two by two side by side, by a compiled loop with the same bits; False where it does not serve."""
+    if not (
+        are_pairs(rows, cols) and pool_loops.largest.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, out))
+    ):
+        return False
+    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
+    parallel_ranges(len(x), lambda start, stop: pool_loops.largest(x, out, start, stop, np.float32(1)), grain)
+    return True
 
 
 def _is_whole(axis: Axis) -> bool:

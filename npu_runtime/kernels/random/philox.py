@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.kernels.native import philox_loops
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 
 _WORD = 0xFFFFFFFF
@@ -57,9 +58,17 @@ class Stream:
             if self.counter + int(offsets[-1]) >> 32 != upper:  # the lowest word overflows on the way
                 stop = int(np.searchsorted(offsets, np.uint64((upper + 1 << 32) - self.counter)))
             low = np.uint64(self.counter - (upper << 32) & _LOW)
-            _scramble(made[start:stop], offsets[start:stop], low, _operands(self.key, upper % (1 << 96), stop - start))
+            words = (low, *_words(self.key, upper % (1 << 96)))
+            if not philox_loops.rounds(offsets[start:stop], words, made[start:stop]):
+                _scramble(made[start:stop], offsets[start:stop], low, _operands(self.key, upper % (1 << 96), stop - start))
             start = stop
         return made.view(np.uint32)
+
+
+@lru_cache(maxsize=512)
+def _words(key: int, upper: int) -> tuple[np.uint64, ...]:
+    """The three upper words of a counter, and the two words of a key."""
+    return tuple(np.uint64(word) for word in (*(upper >> 32 * place & _WORD for place in range(3)), key & _WORD, key >> 32))
 
 
 @lru_cache(maxsize=512)

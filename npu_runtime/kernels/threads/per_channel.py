@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from npu_runtime.kernels.native import normalization_loops
+from npu_runtime.kernels.native.compiled import EINSUM_ROUNDS_PRODUCTS
 from npu_runtime.kernels.threads.parallel import fair, parallel_ranges
 
 BLOCK_ELEMENTS = 1 << 18
@@ -117,7 +119,8 @@ def add_up(block: np.ndarray, sums: np.ndarray) -> None:
 
 def add_up_products(left: np.ndarray, right: np.ndarray, sums: np.ndarray) -> None:
     """sums = the sum of the rows of left * right, multiplied and added in one pass.  left, right: (rows, width) fp32."""
-    np.einsum("rc,rc->c", left, right, out=sums)
+    if not (EINSUM_ROUNDS_PRODUCTS and normalization_loops.products(left, right, sums)):
+        np.einsum("rc,rc->c", left, right, out=sums)
 
 
 def column_sums(matrix: np.ndarray) -> np.ndarray:

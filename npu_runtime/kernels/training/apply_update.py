@@ -16,6 +16,7 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.errors import Internal, InvalidArgument
 from npu_runtime.kernels import variable_access
 from npu_runtime.kernels.base import kernel
+from npu_runtime.kernels.native.compiled import Loop
 from npu_runtime.kernels.shapes import same_as
 from npu_runtime.kernels.threads import row_indexing
 from npu_runtime.kernels.threads.parallel import parallel_ranges
@@ -41,11 +42,11 @@ PENALTIES = {"l1": "l1 regularization", "l2": "l2 regularization", "l2_shrinkage
 
 def dense(
     name: str, n_slots: int, flops: float, dtypes: frozenset[str] = dt.FLOATS, ref: bool = True, bounds: Bounds | None = None,
-    is_made: bool = False,
+    is_made: bool = False, loop: Loop | None = None,
 ) -> Callable[[Formula], Formula]:  # fmt: skip
     """Register a formula as kernels `Apply<name>` (where TensorFlow has one) and `ResourceApply<name>`.
 
-    is_made: a pass makes the op, whose name is `name` itself.
+    is_made: a pass makes the op, whose name is `name` itself.  loop: the same formula as one pass over arrays of fp32.
 
     The formula's parameters are the op's inputs in order: var, n_slots slots, then scalars and the gradient.
     flops: floating-point operations an element.  bounds: of scalars, by name.
@@ -54,25 +55,41 @@ def dense(
     def register(formula: Formula) -> Formula:
         layout = _Layout(formula, n_slots, bounds or {})
         n_serial = int(SERIAL_FLOPS / flops)
+        update = formula if loop is None else _in_one_pass(formula, loop, layout)
 
         @functools.wraps(formula)
         def apply(*inputs: Any, **attrs: Any) -> Variable | tuple[()]:
             layout.check(inputs, inputs[layout.grad].shape, attrs)
             arguments = layout.arguments(inputs)
             if arguments[0].size > n_serial:
-                _update_all(layout, formula, arguments, attrs)
+                _update_all(layout, update, arguments, attrs)
             elif arguments[0].ndim:
-                formula(*arguments, **attrs)
+                update(*arguments, **attrs)
             else:
-                formula(*[x.reshape(1) if i in layout.tiled else x for i, x in enumerate(arguments)], **attrs)
+                update(*[x.reshape(1) if i in layout.tiled else x for i, x in enumerate(arguments)], **attrs)
             return variable_access.result(inputs[0])
 
         names = [name] if is_made else _names(name, "Apply", ref)
         _register(apply, names, layout, flops, dtypes)
-        DENSE.update(dict.fromkeys(names, Dense(layout, formula, flops)))
+        DENSE.update(dict.fromkeys(names, Dense(layout, update, flops)))
         return formula
 
     return register
+
+
+def _in_one_pass(formula: Formula, loop: Loop, layout: _Layout) -> Formula:
+    """The formula by a loop wherever that is ready and the arrays are of fp32 and contiguous."""
+    settings = {name: p.default for name, p in inspect.signature(formula).parameters.items() if p.kind is p.KEYWORD_ONLY}
+    tiled = frozenset(layout.tiled)
+
+    def update(*arguments: Any, **attrs: Any) -> None:
+        if loop.is_ready and arguments[0].dtype == np.float32 and all(arguments[i].flags.c_contiguous for i in tiled):
+            given = [x.reshape(-1) if i in tiled else x[()] for i, x in enumerate(arguments)]
+            if loop(*given, *(settings | attrs).values()):
+                return
+        formula(*arguments, **attrs)
+
+    return update
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_runtime.kernels.native import optimizer_loops
 from npu_runtime.kernels.threads.parallel import scratch
 from npu_runtime.kernels.training.apply_update import NOT_NEGATIVE, POSITIVE, dense
 
@@ -32,13 +33,13 @@ def decay(average: Array, towards: Array, rate: Scalar) -> None:
     average += towards
 
 
-@dense("GradientDescent", 0, 2)
+@dense("GradientDescent", 0, 2, loop=optimizer_loops.gradient_descent)
 def gradient_descent(var: Array, alpha: Scalar, delta: Array, /) -> None:
     """var -= delta * alpha."""
     var -= np.multiply(delta, alpha, scratch("step", var.shape, var.dtype))
 
 
-@dense("Momentum", 1, 4)
+@dense("Momentum", 1, 4, loop=optimizer_loops.momentum)
 def momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False) -> None:
     """accum = accum * momentum + grad; var -= accum * lr (Nesterov: grad * lr + accum * momentum * lr)."""
     accum *= momentum
@@ -52,7 +53,7 @@ def momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar
     var -= step
 
 
-@dense("KerasMomentum", 1, 4, ref=False)
+@dense("KerasMomentum", 1, 4, ref=False, loop=optimizer_loops.keras_momentum)
 def keras_momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: Scalar, /, *, use_nesterov: bool = False) -> None:
     """accum = accum * momentum - grad * lr; var += accum (Nesterov: accum * momentum - grad * lr)."""
     scaled = grad * lr
@@ -66,7 +67,7 @@ def keras_momentum(var: Array, accum: Array, lr: Scalar, grad: Array, momentum: 
         var += accum
 
 
-@dense("Adam", 2, 12)
+@dense("Adam", 2, 12, loop=optimizer_loops.adam)
 def adam(
     var: Array, m: Array, v: Array, beta1_power: Scalar, beta2_power: Scalar, lr: Scalar, beta1: Scalar,
     beta2: Scalar, epsilon: Scalar, grad: Array, /, *, use_nesterov: bool = False,
@@ -116,7 +117,7 @@ def adamax(
     var -= step
 
 
-@dense("Adagrad", 1, 5)
+@dense("Adagrad", 1, 5, loop=optimizer_loops.adagrad)
 def adagrad(var: Array, accum: Array, lr: Scalar, grad: Array, /, *, update_slots: bool = True) -> None:
     """accum += grad^2; var -= grad * lr / sqrt(accum)."""
     if update_slots:
@@ -164,7 +165,7 @@ def adadelta(var: Array, accum: Array, accum_update: Array, lr: Scalar, rho: Sca
     accum_update += step
 
 
-@dense("RMSProp", 2, 11)
+@dense("RMSProp", 2, 11, loop=optimizer_loops.rms_prop)
 def rms_prop(
     var: Array, ms: Array, mom: Array, lr: Scalar, rho: Scalar, momentum: Scalar, epsilon: Scalar,
     grad: Array, /,
