@@ -42,7 +42,7 @@ class TensorFile(MutableMapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         known = self._known[name]
-        if isinstance(known, np.ndarray):
+        if not isinstance(known, _Place):
             return known
         n_bytes = math.prod(known.shape) * known.dtype.itemsize
         return np.fromfile(self._path, np.uint8, n_bytes, offset=known.start).view(known.dtype).reshape(known.shape)
