@@ -20,7 +20,7 @@ def tensors(tmp_path: Path):
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.TensorFile(tmp_path / "step.tensors")
+    return module.TensorFile(tmp_path, "step.tensors")
 
 
 VALUES = {

@@ -103,7 +103,7 @@ class IsolatedNodes:
             yield part
 
     def read_by(self, wanted: Iterable[str], values: Values, variables: Values) -> tuple[Values, Values]:
-        """Those of the values and of the variables of which some tensors are made where the copy is given all of the values."""
+        """The values and the variables of which some tensors are made, where the copy is given all of the values."""
         left = [self._graph.get_tensor_by_name(name).op for name in wanted]
         seen, read, held = set(left), {}, {}
         while left:
@@ -148,7 +148,7 @@ class LatestIsolatedNodes:
         self._made: IsolatedNodes | None = None
 
     def of(self, graph: StepGraph) -> IsolatedNodes:
-        """Those of a step graph."""
+        """The isolated nodes of a step graph."""
         if self._made is None or graph is not self._graph:
             if self._made is not None:
                 self._made.close()

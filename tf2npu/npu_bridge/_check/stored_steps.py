@@ -150,7 +150,7 @@ class StoredSteps:
 
     def tensor_file(self, name: str) -> TensorFile:
         """A file for the tensors of a step that this process makes."""
-        return TensorFile(self._folder / f"{os.getpid()}_{name}.tensors")
+        return TensorFile(self._folder, f"{os.getpid()}_{name}.tensors")
 
     def put_facts(self, facts: OriginalFacts) -> None:
         """Store what holds for all steps."""

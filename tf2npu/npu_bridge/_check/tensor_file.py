@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from npu_formats.files.directory import Directory
+
 _FEW_BYTES = 1 << 12
 """Bytes of a tensor that is held in memory: a read of the file takes as long as some thousand of them."""
 
@@ -24,11 +26,12 @@ class _Place(NamedTuple):
 
 
 class TensorFile(MutableMapping[str, np.ndarray]):
-    """path: of a file of this process alone, in a folder that goes with the check.  Several threads may put tensors in."""
+    """folder: that goes with the check.  name: of a new file there.  Several threads may put tensors in."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w+b", buffering=0)
-        self._path, self._lock = path, Lock()
+    def __init__(self, folder: Path, name: str) -> None:
+        with Directory.given(folder) as opened:
+            self._file = opened.new_file(name)
+        self._path, self._lock = folder / name, Lock()
         self._known: dict[str, np.ndarray | _Place] = {}
 
     def __setitem__(self, name: str, value: np.ndarray) -> None:
@@ -38,6 +41,7 @@ class TensorFile(MutableMapping[str, np.ndarray]):
         with self._lock:
             place = _Place(self._file.seek(0, os.SEEK_END), value.shape, value.dtype)
             np.ascontiguousarray(value).view(np.uint8).tofile(self._file)
+            self._file.flush()
             self._known[name] = place
 
     def __getitem__(self, name: str) -> np.ndarray:
