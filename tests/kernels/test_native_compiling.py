@@ -16,6 +16,8 @@ pytest.importorskip("numba")
 
 STEP = """
 import numpy as np
+from npu_runtime.kernels.native import compiled
+compiled.DELAY = 0
 from npu_runtime.kernels.native import optimizer_loops
 from npu_runtime.kernels.training import optimizer
 from npu_runtime.kernels.training.apply_update import DENSE

@@ -11,12 +11,23 @@ import pytest
 
 from npu_runtime.device.denormals import flushed
 from npu_runtime.kernels.conv.depthwise import depthwise_backprop_filter, depthwise_backprop_input, depthwise_conv2d_native
+from npu_runtime.kernels.elementwise.elementwise_gradients import relu_grad
 from npu_runtime.kernels.fused import moments_update
 from npu_runtime.kernels.fused.normalized_activation import batch_norm_activation
 from npu_runtime.kernels.fused.normalized_activation_gradient import batch_norm_activation_grad
 from npu_runtime.kernels.fused.pooled_relu_gradient import max_pool_relu_grad
-from npu_runtime.kernels.native import depthwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops
+from npu_runtime.kernels.native import (
+    channel_loops,
+    depthwise_loops,
+    elementwise_loops,
+    normalization_loops,
+    optimizer_loops,
+    philox_loops,
+    pool_loops,
+    window_loops,
+)
 from npu_runtime.kernels.native.compiled import Loop
+from npu_runtime.kernels.norm.lrn import lrn, lrn_grad
 from npu_runtime.kernels.norm.normalization import fused_batch_norm_v3
 from npu_runtime.kernels.pool.pooling import max_pool
 from npu_runtime.kernels.pool.pooling_gradients import max_pool_grad
@@ -26,7 +37,10 @@ from npu_runtime.kernels.training.apply_update import DENSE
 
 pytest.importorskip("numba")
 CODE: dict[Loop, Any] = {}
-LOOPS = (depthwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops)
+LOOPS = (
+    channel_loops, depthwise_loops, elementwise_loops, normalization_loops, optimizer_loops, philox_loops, pool_loops,
+    window_loops,
+)  # fmt: skip
 ODD = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38, 1e-30, 1], np.float32)
 SIZES = (1, 2, 7, 16, 33, 1000, 4099)
 FORMULAS: dict[str, tuple[Callable[..., None], Loop]] = {
@@ -122,6 +136,20 @@ def test_pools_of_pairs(by_loops, shape: tuple[int, ...], odd: float):
             both_ways(by_loops, max_pool_relu_grad, x, y, dy, **window)
 
 
+@pytest.mark.parametrize("odd", [0, 0.1])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize(("kernel", "stride"), [(3, 2), (3, 1), (2, 1), (5, 2), (2, 3), (3, 3), (1, 2)])
+@pytest.mark.parametrize("shape", [(2, 6, 6, 3), (3, 7, 9, 16), (1, 12, 5, 33)])
+def test_pools_of_any_windows(by_loops, shape: tuple[int, ...], kernel: int, stride: int, padding: str, odd: float):
+    draws = np.random.default_rng(3)
+    window: dict[str, Any] = {"ksize": [1, kernel, kernel, 1], "strides": [1, stride, stride, 1], "padding": padding}
+    for x in (numbers(draws, shape, odd), np.maximum(numbers(draws, shape, 0), 0), numbers(draws, shape, odd).round()):
+        y = both_ways(by_loops, max_pool, x, **window)
+        for dy in (numbers(draws, y.shape, 0), numbers(draws, y.shape, 0.5)):
+            both_ways(by_loops, max_pool_grad, x, y, dy, **window)
+            both_ways(by_loops, max_pool_relu_grad, x, y, dy, **window)
+
+
 DEPTHWISE = (
     ((2, 5, 7, 3), 3, 1, "SAME", 1), ((3, 9, 9, 16), 3, 2, "SAME", 1), ((2, 8, 8, 64), 5, 1, "SAME", 1),
     ((2, 12, 6, 130), 3, 1, "VALID", 1), ((4, 28, 28, 24), 3, 1, "SAME", 1), ((2, 6, 6, 5), 3, 1, "SAME", 2),
@@ -164,3 +192,26 @@ def test_batch_normalisation(by_loops, shape: tuple[int, ...], offset: float, is
     y = both_ways(by_loops, batch_norm_activation, x, scale, shift, mean, variance, side, activation="Relu", **given)
     kept = (x, scale, *by_itself[3:5], np.empty(0, np.float32))
     both_ways(by_loops, batch_norm_activation_grad, dy, y[0], *kept, activation="ReluGrad", **given)
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.5, 0.75, 0.6])
+@pytest.mark.parametrize("shape", [(2, 3, 3, 5), (4, 16, 16, 32), (1, 2, 2, 200)])
+@pytest.mark.parametrize("odd", [0, 0.01])
+def test_local_response_normalisation(by_loops, shape: tuple[int, ...], beta: float, odd: float):
+    draws = np.random.default_rng(11)
+    x, dy = numbers(draws, shape, odd), numbers(draws, shape, odd)
+    y = both_ways(by_loops, lrn, x, depth_radius=2, alpha=2e-5, beta=beta)
+    both_ways(by_loops, lrn_grad, dy, x, y, depth_radius=2, alpha=2e-5, beta=beta)
+
+
+@pytest.mark.parametrize("shape", [(1,), (7, 3), (40, 1000)])
+def test_gradients_of_relu(by_loops, shape: tuple[int, ...]):
+    draws = np.random.default_rng(13)
+    gradients, features = numbers(draws, shape, 0.2), numbers(draws, shape, 0.2)
+
+    def made() -> np.ndarray:
+        out = np.empty_like(gradients)
+        relu_grad(out, gradients, features)
+        return out
+
+    both_ways(by_loops, made)

@@ -209,8 +209,53 @@ def threads(count: int) -> Iterator[None]:
 def test_stacks_are_made_where_blas_knows_small_products() -> None:
     a, b, out = arr(5000, 20), arr(20, 30), np.empty((5000, 30), np.float32)
     for small, size in ((10**6, 1664), (0, 0)):
-        with mock.patch.multiple(serial_products, SMALL_PRODUCT=small):
+        with mock.patch.multiple(serial_products, SMALL_PRODUCT=small, IS_AMD=False):
             assert serial_products.stack_of(a, b, out) == size
+
+
+def test_stacks_on_processors_of_amd_are_even() -> None:
+    """Pieces from twelve rows on, whole cache lines where columns are contiguous, none where results wait for memory."""
+    sizes = {
+        (5000, 20, 30): 1260, (492, 68, 68): 168, (100, 200, 416): 12, (100, 200, 417): 0, (40, 20, 30): 0, (2000, 12, 1600): 0,
+    }  # fmt: skip
+    with mock.patch.multiple(serial_products, SMALL_PRODUCT=10**6, IS_AMD=True):
+        for (m, k, n), size in sizes.items():
+            a, b, out = (np.empty(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
+            assert serial_products.stack_of(a, b, out) == size, (m, k, n)
+        assert serial_products.stack_of(np.empty((68, 492), np.float32).T, *(np.empty((68, 68), np.float32),) * 2) == 176
+
+
+def test_which_right_operands_are_turned_around_or_narrowed_on_processors_of_amd() -> None:
+    """Narrow columns pay where BLAS would pack: results of more than 1,200 elements that sum up much."""
+    with mock.patch.multiple(serial_products, SMALL_PRODUCT=10**6):
+        assert serial_products.repays_turning(96, 68, 68)
+        assert not serial_products.repays_turning(95, 68, 68)
+        assert not serial_products.repays_turning(96, 300, 300)
+    assert serial_products.repays_narrow_columns(15, 388, 97)
+    assert not serial_products.repays_narrow_columns(15, 388, 80)
+    assert not serial_products.repays_narrow_columns(40, 82, 328)
+    assert not serial_products.repays_narrow_columns(76, 1000, 328)
+
+
+@given(
+    st.integers(1, 300), st.integers(1, 200), st.integers(1, 300), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
+    st.sampled_from([0, 10**3, 10**5, 10**6]),
+)  # fmt: skip
+@settings(deadline=None, max_examples=drawn(80))
+def test_every_rule_gives_the_product(
+    m: int, k: int, n: int, left: bool, right: bool, ends: bool, is_amd: bool, small: int
+) -> None:
+    """Whole numbers, whose sums are exact in any order, by the rules of every processor."""
+    a, b = (arr(k, m).T if left else arr(m, k)).round(), (arr(n, k, seed=1).T if right else arr(k, n, seed=1)).round()
+    out = np.full((m, n), np.nan, np.float32)
+    facts, few = {"IS_AMD": is_amd, "SMALL_PRODUCT": small}, range(4, 81) if is_amd else range(4, 25)
+    with (
+        mock.patch.multiple(serial_products, **facts),
+        mock.patch.multiple(gemm_unpacked, **facts),
+        mock.patch.multiple(matmul, **facts, FEW_ROWS=few, SERIAL_FLOPS=1e6),
+    ):
+        matmul.multiply(a, b, out, _double if ends else None)
+    np.testing.assert_array_equal(out, a.astype(np.float64) @ b.astype(np.float64) * (2 if ends else 1))
 
 
 @given(

@@ -15,6 +15,7 @@ from npu_runtime.errors import InvalidArgument
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.elementwise.elementwise import ONE, SELU_SCALE, SELU_SCALE_ALPHA
+from npu_runtime.kernels.native import elementwise_loops
 from npu_runtime.kernels.shapes import merge
 from npu_runtime.kernels.threads.parallel import scratch
 from npu_runtime.kernels.threads.tiling import Body, choose, elementwise, filled, keep_where, result_buffer, run_tiled, widened
@@ -110,9 +111,18 @@ def reciprocal_grad(out: np.ndarray, y: np.ndarray, dy: np.ndarray) -> None:
 @elementwise("ReluGrad", dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH, fit=_equal)
 def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> None:
     """The gradient where the input (or the output: the same) is positive."""
+    if _relu_gradient_by_loop(out, gradients, features):
+        return
     inside = scratch("inside", out.shape, np.bool_)
     np.greater(features, _scalar(0, features.dtype), out=inside)
     _multiply_by(inside, gradients, out)
+
+
+def _relu_gradient_by_loop(*arrays: np.ndarray) -> bool:
+    """The same by a compiled loop; False where there is none."""
+    if not (elementwise_loops.relu_gradient.is_ready and all(x.dtype == np.float32 and x.flags.carray for x in arrays)):
+        return False
+    return elementwise_loops.relu_gradient(*[x.reshape(-1) for x in arrays])
 
 
 @elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH, fit=_equal)

@@ -21,6 +21,8 @@ from npu_runtime.kernels.threads.per_channel import repeated
 from npu_runtime.kernels.threads.tiling import TILE, Body
 from npu_runtime.kernels.windows.windows import Layout
 
+MOST_BY_ROWS = 1024
+"""The most rows of a small product to which the bias is added row by row."""
 LINE_ELEMENTS = 8192
 """Elements of a line to which the bias is added in one call."""
 
@@ -144,7 +146,7 @@ def _small(
 ) -> Callable[..., Any] | None:
     """See `base.Small`."""
     multiply = small_product(inputs, outputs, attrs, is_planned)
-    if multiply is None or inputs[2].shape != outputs[0].known_shape()[1:]:
+    if multiply is None or inputs[2].shape != outputs[0].known_shape()[1:] or outputs[0].known_shape()[0] > MOST_BY_ROWS:
         return None
     activations = [_activation(name, attrs.get("leakyrelu_alpha", 0.2)) for name in attrs["fused_ops"][1:]]
 

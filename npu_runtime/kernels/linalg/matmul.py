@@ -27,6 +27,7 @@ from npu_runtime.kernels.linalg.gemm_unpacked import (
 )
 from npu_runtime.kernels.linalg.serial_products import (
     FEWEST_NARROW,
+    MORE_ROWS,
     SOME_COLUMNS,
     SOME_ROWS,
     as_blas_takes_it,
@@ -34,6 +35,8 @@ from npu_runtime.kernels.linalg.serial_products import (
     multiply_few,
     multiply_stacked,
     multiply_transposed,
+    repays_narrow_columns,
+    repays_turning,
     stack_of,
 )
 from npu_runtime.kernels.threads.parallel import Body, n_threads, parallel_ranges
@@ -51,9 +54,9 @@ FINISHED = 1 << 19
 """The most elements of such a piece where an epilogue follows, which wants them in cache."""
 STACKED_ROWS = 4096
 """Rows at a time where the other operand is not packed, as the rows are multiplied in smaller pieces."""
-FEW_ROWS, FEW_ROWS_BY_COLUMNS = (range(4, 81), range(4, 65)) if IS_AMD else (range(4, 25), range(4, 41))
+FEW_ROWS, FEW_ROWS_BY_COLUMNS = range(4, 81) if IS_AMD else range(4, 25), range(4, 41)
 """Rows of a product that is multiplied by pieces of the other operand, as packing it takes longer than multiplying; and of one
-whose columns are contiguous."""
+whose columns are contiguous, where `repays_narrow_columns` does not tell."""
 TRANSPOSED_ROWS, TRANSPOSED_SIZE = range(0) if IS_AMD else range(25, 321), 500_000
 """Rows of a product that is turned around, and the size of the other operand from which on that pays."""
 COLUMNS_BY_FEW = 1280
@@ -86,10 +89,7 @@ def _multiply_by_rules(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: 
     """Multiplies in pieces that shapes, layouts and what BLAS packs tell."""
     a, b = as_blas_takes_it(a), as_blas_takes_it(b)
     m, n = out.shape
-    if m >= FEWEST_NARROW and 0 < b.size * fewest_stacked(m, b) <= SMALL_PRODUCT:
-        b = np.ascontiguousarray(b)
-    else:
-        b = with_rows(a, b)
+    b = _with_rows(a, b)
     if 2.0 * m * n * a.shape[1] < SERIAL_FLOPS:
         _multiply_serially(a, b, out)
         if epilogue is not None and m:
@@ -97,8 +97,8 @@ def _multiply_by_rules(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: 
         return out
     finish = epilogue or leave
 
-    by = _way(a, b)
-    by_rows = by if by is multiply_unpacked else multiply_stacked
+    by, has_stack = _way(a, b), (IS_AMD or m >= n) and stack_of(a, b, out) > 0
+    by_rows = by if by is multiply_unpacked and not has_stack else multiply_stacked
 
     def rows(start: int, stop: int) -> None:
         by_rows(a[start:stop], b, out[start:stop])
@@ -111,21 +111,36 @@ def _multiply_by_rules(a: np.ndarray, b: np.ndarray, out: np.ndarray, epilogue: 
     most = None if epilogue is None else FINISHED // max(min(m, n), 1)
     if width := _width_of(a, b, out):
         multiply_wide(a, b, out, width, finish)
-    elif m >= n and stack_of(a, b, out):
+    elif has_stack:
         parallel_ranges(m, rows, _block(m, STACKED_ROWS if epilogue is None else ROWS))
     elif by is multiply_unpacked and m < (TALL * n if n >= FEWEST_WIDE else n):
         _over_panels(columns, n, most or n)
+    elif by is multiply_few:
+        _over_panels(columns, n, min(most or n, COLUMNS_BY_FEW))
     elif m >= n:
         parallel_ranges(m, rows, _share(m, ROWS, b, most))
     else:
-        parallel_ranges(n, columns, _block(n, COLUMNS_BY_FEW) if by is multiply_few else _share(n, COLUMNS, a, most))
+        parallel_ranges(n, columns, _share(n, COLUMNS, a, most))
     return out
+
+
+def _with_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """b, or a copy with contiguous rows where a @ b then is so much faster that it repays the copy."""
+    if IS_AMD and b.dtype == np.float32:
+        is_turned = b.strides[1] != b.itemsize and repays_turning(len(a), *b.shape)
+        return np.ascontiguousarray(b) if is_turned else with_rows(a, b)
+    is_small = len(a) >= FEWEST_NARROW and 0 < b.size * fewest_stacked(len(a), b) <= SMALL_PRODUCT
+    return np.ascontiguousarray(b) if is_small else with_rows(a, b)
 
 
 def _multiply_serially(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """out = a @ b on this thread."""
+    is_large = len(a) * b.size > SMALL_PRODUCT
+    if is_large and IS_AMD and stack_of(a, b, out):
+        multiply_stacked(a, b, out)
+        return
     way = _way(a, b)
-    if way is np.matmul and len(a) * b.size > SMALL_PRODUCT:
+    if is_large and way is np.matmul:
         multiply_stacked(a, b, out)
     else:
         way(a, b, out=out)
@@ -133,11 +148,16 @@ def _multiply_serially(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 
 def _way(a: np.ndarray, b: np.ndarray) -> Callable[..., object]:
     """The function that multiplies a piece of all rows and some columns, by shapes and layouts and by what BLAS packs."""
-    m = len(a)
-    if b.dtype != np.float32 or not 0 < SMALL_PRODUCT < m * b.size:
+    m, has_rows = len(a), b.strides[1] == b.itemsize
+    if b.dtype != np.float32 or not SMALL_PRODUCT:
         return np.matmul
-    has_rows = b.strides[1] == b.itemsize
-    if m in (FEW_ROWS if has_rows else FEW_ROWS_BY_COLUMNS):
+    if IS_AMD and not has_rows and repays_narrow_columns(m, *b.shape):
+        return multiply_few
+    if m * b.size <= SMALL_PRODUCT:
+        return np.matmul
+    if m in (FEW_ROWS if has_rows else () if IS_AMD else FEW_ROWS_BY_COLUMNS):
+        return multiply_few
+    if has_rows and m in MORE_ROWS:
         return multiply_few
     if unpacked := way_unpacked(a, b):
         return unpacked
@@ -198,7 +218,7 @@ def _share(extent: int, fixed: int, other: np.ndarray, most: int | None) -> int:
 
 def _over_panels(columns: Body, n: int, most: int) -> None:
     """columns(start, stop) over n columns in whole panels, of at most about `most`: the last ones are summed in another order."""
-    count = n // WIDTH  # what is left belongs to the last panel
+    count = max(n // WIDTH, 1)  # what is left belongs to the last panel
 
     def panels(start: int, stop: int) -> None:
         columns(start * WIDTH, n if stop == count else stop * WIDTH)
@@ -239,26 +259,37 @@ def matmul_flops(inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: dict[st
 def small_product(
     inputs: Sequence[Spec], outputs: Sequence[Spec], attrs: Mapping[str, Any], is_planned: bool
 ) -> Callable[..., Any] | None:
-    """See `base.Small`: matrices of fp32 that `multiply` hands to numpy as they are."""
+    """See `base.Small`: matrices of fp32 that one thread multiplies."""
     (a, b), (result,) = inputs[:2], outputs
     if result.dtype != "float32" or a.rank != 2 or b.rank != 2 or 0 in (*a.known_shape(), *b.known_shape()):
         return None
     m, n = result.known_shape()
     k = math.prod(a.known_shape()) // m
-    if 2.0 * m * n * k >= SERIAL_FLOPS or not _is_plain(m, m * n * k) or (is_tuned() and m * n * k >= product_trials.LEAST):
+    if 2.0 * m * n * k >= SERIAL_FLOPS or (is_tuned() and m * n * k >= product_trials.LEAST):
         return None
     is_turned, is_other_turned = attrs.get("transpose_a", False), attrs.get("transpose_b", False)
+    by = _matmul_once if _is_plain(m, k, n, is_other_turned) else _multiply_by_rules
 
     def run(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        a, b = a.T if is_turned else a, b.T if is_other_turned else b
-        return np.matmul(as_blas_takes_it(a), as_blas_takes_it(b), out)
+        made = np.empty((m, n), np.float32) if out is None else out
+        return by(a.T if is_turned else a, b.T if is_other_turned else b, made)
 
     return run
 
 
-def _is_plain(rows: int, n_multiplications: int) -> bool:
-    """Whether one call of BLAS is the way of a small product: always where no product goes unpacked."""
-    return not SMALL_PRODUCT or (rows < FEWEST_NARROW and n_multiplications <= SMALL_PRODUCT)
+def _matmul_once(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> np.ndarray:
+    return np.matmul(as_blas_takes_it(a), as_blas_takes_it(b), out)
+
+
+def _is_plain(m: int, inner: int, columns: int, is_turned: bool) -> bool:
+    """Whether one call of BLAS is the way of a small product, wherever its right operand has contiguous rows, or is turned."""
+    if not SMALL_PRODUCT:
+        return True
+    if m * inner * columns > SMALL_PRODUCT:
+        return False
+    if not IS_AMD:
+        return m < FEWEST_NARROW
+    return not is_turned or not (repays_turning(m, inner, columns) or repays_narrow_columns(m, inner, columns))
 
 
 @kernel("MatMul", unit="cube", shape=matmul_shape, dtypes=PRODUCTS, estimate=matmul_flops, small=small_product)

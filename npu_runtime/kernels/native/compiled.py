@@ -23,6 +23,9 @@ EINSUM_ROUNDS_PRODUCTS = platform.machine() in ("x86_64", "AMD64")
 built. Elsewhere a loop that stands for an einsum would have other bits."""
 OFF, AT_ONCE = "off", "at_once"
 """Values of TF2NPU_NATIVE: no loop is compiled; or each is on its first call, which waits for it."""
+DELAY = 2.0
+"""Seconds from a loop that is asked for to the first that is compiled: numba is loaded for a second, in which steps wait for
+Python's lock, and a run that ends by then would have nothing of it."""
 
 
 class Loop:
@@ -89,12 +92,12 @@ class _Compiler:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._has_run = False
-        self._is_closed = False
+        self._closing = threading.Event()
 
     def ask(self, wanted: Loop) -> None:
         """Compile a loop, unless that is switched off or numba is absent."""
         mode = os.environ.get(TF2NPU_NATIVE, "")
-        if mode == OFF or self._is_closed or importlib.util.find_spec("numba") is None:
+        if mode == OFF or self._closing.is_set() or importlib.util.find_spec("numba") is None:
             return
         if mode == AT_ONCE:
             self._compile(wanted)
@@ -110,9 +113,10 @@ class _Compiler:
 
     def _work(self) -> None:
         """Compiles until nothing is left."""
+        self._closing.wait(DELAY)
         while True:
             with self._lock:
-                if self._is_closed or self._todo.empty():
+                if self._closing.is_set() or self._todo.empty():
                     self._thread = None
                     return
                 wanted = self._todo.get()
@@ -130,14 +134,16 @@ class _Compiler:
 
     def close(self) -> None:
         """Waits for the loop that is being compiled: a process that ends under LLVM's hands may crash."""
-        self._is_closed = True
+        self._closing.set()
         thread = self._thread
         if thread is not None:
             thread.join()
 
     def forget(self) -> None:
         """In the child of a fork nothing more is compiled: numba's lock may be held by a thread that is not there."""
-        self._is_closed, self._thread = self._thread is not None, None
+        if self._thread is not None:
+            self._closing, self._lock, self._thread = threading.Event(), threading.Lock(), None
+            self._closing.set()
 
 
 _compiler = _Compiler()

@@ -10,11 +10,12 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from npu_runtime.kernels.half_storage import widen
-from npu_runtime.kernels.native import pool_loops
+from npu_runtime.kernels.native import pool_loops, window_loops
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
 from npu_runtime.kernels.threads.tiling import filled
 from npu_runtime.kernels.windows.stride_phases import (
@@ -100,6 +101,8 @@ def max_gradient(
     groups = bands(x.shape, rows)
     do_tile = all(a.kernel == a.stride and a.kernel * a.out == a.extent for a in (rows, cols))
     do_tile = do_tile and x.dtype == y.dtype and all(v.flags.c_contiguous for v in (x, y, dy, dx))
+    if not do_tile and all(len(group) == 1 for group in groups) and _route_by_loop(x, dy, rows, cols, dx, passed):
+        return
 
     def work(start: int, stop: int) -> None:
         for band in itertools.chain.from_iterable(groups[start:stop]):
@@ -161,6 +164,40 @@ def _route_pairs(
     grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
     parallel_ranges(len(x), lambda start, stop: loop(*arrays, *left_over, start, stop, n_odd), grain)
     return not n_odd.any()
+
+
+def _route_by_loop(
+    x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, dx: np.ndarray, passed: np.ndarray | None
+) -> bool:  # fmt: skip
+    """`_route_by_axes` of whole images by a compiled loop, with the same bits; False where there is none.
+
+    False as well where an input is no number.
+    """
+    kept = dy if passed is None else passed
+    if not (window_loops.gradient.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, dy, dx, kept))):
+        return False
+    n_odd = np.zeros(len(x), np.int64)
+    axes = [(axis.kernel, axis.stride, axis.before) for axis in (rows, cols)]
+    first = [_writes_first(rows), _writes_first(cols)]
+
+    def work(start: int, stop: int) -> None:
+        window_loops.gradient(x, dy, dx, kept, passed is not None, *axes, *first, start, stop, n_odd)
+
+    parallel_ranges(len(x), work, max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size)))
+    return not n_odd.any()
+
+
+@lru_cache(maxsize=256)
+def _writes_first(axis: Axis) -> np.ndarray:
+    """Of each tap, whether `_route` lets it write to its inputs, and not add to zeros."""
+    *earlier, last = [
+        tap for tap in range(axis.kernel) if axis.tap(tap, 0, axis.out)[0].stop > axis.tap(tap, 0, axis.out)[0].start
+    ]
+    writes = np.zeros(axis.kernel, np.bool_)
+    *before, final = phase_taps(axis, 0)
+    writes[earlier] = [tap.is_alone for tap in before]
+    writes[last] = final.is_alone and final.is_whole
+    return writes
 
 
 def are_pairs(rows: Axis, cols: Axis) -> bool:

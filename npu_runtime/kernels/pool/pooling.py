@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -16,7 +17,7 @@ from npu_runtime.errors import InvalidArgument, Unimplemented
 from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import compute_dtype
-from npu_runtime.kernels.native import pool_loops
+from npu_runtime.kernels.native import pool_loops, window_loops
 from npu_runtime.kernels.pool.pool_routing import PAIRED_ELEMENTS, are_pairs
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.threads.blocked_reduction import fold
@@ -172,7 +173,7 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
     target = layout.channels_last(result)
     if x.dtype == np.float32 and image.flags.c_contiguous and _is_whole(rows) and _is_whole(cols):
         _reduce_images(image.reshape(len(image), rows.extent * cols.extent, image.shape[3]), target, is_max)
-    elif is_max and _largest_of_pairs(image, rows, cols, target):
+    elif is_max and (_largest_of_pairs(image, rows, cols, target) or _largest_of_windows(image, rows, cols, target)):
         pass
     elif is_max:
         is_integer = x.dtype.kind in "iu"
@@ -193,6 +194,26 @@ def _largest_of_pairs(x: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) ->
     grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
     parallel_ranges(len(x), lambda start, stop: pool_loops.largest(x, out, start, stop, np.float32(1)), grain)
     return True
+
+
+def _largest_of_windows(x: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> bool:
+    """The largest of each window of images that are not cut, by a compiled loop with the same bits; False elsewhere."""
+    if not (window_loops.largest.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, out))):
+        return False
+    if any(last - first < rows.out for _, first, last in blocks(len(x), rows, x.shape[2] * x.shape[3])):
+        return False
+    axes = [(axis.kernel, axis.stride, axis.before) for axis in (rows, cols)]
+    given = [*axes, _order_of_taps(rows), _order_of_taps(cols)]
+    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
+    parallel_ranges(len(x), lambda start, stop: window_loops.largest(x, out, *given, start, stop, np.float32(1)), grain)
+    return True
+
+
+@lru_cache(maxsize=256)
+def _order_of_taps(axis: Axis) -> np.ndarray:
+    """The order in which `gather_axis` takes taps: it decides between 0 and -0."""
+    sizes = [outputs.start - outputs.stop for outputs, _ in (axis.tap(index, 0, axis.out) for index in range(axis.kernel))]
+    return np.argsort(sizes, kind="stable").astype(np.int64)
 
 
 def _is_whole(axis: Axis) -> bool:
