@@ -169,6 +169,7 @@ class CheckedRun:
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
     ) -> None:  # fmt: skip
         self.errors.add_step(loss_in(made.tensors, self._context.loss), original, made.after)
+        made.after = {}  # nobody looks at the variables any more
         if self.device is None:
             self._look_at_graphs(step, original, made)
         else:

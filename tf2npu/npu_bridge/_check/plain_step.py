@@ -16,7 +16,7 @@ MOST_STEP_BYTES = 4 << 30
 """Bytes of the tensors of one step that are kept at once: the largest are left out beyond. A quarter of a laptop's memory."""
 
 
-PART_BYTES, MOST_PARTS = 256 << 20, 4
+PART_BYTES, MOST_PARTS = 128 << 20, 8
 """Bytes of tensors that a run on TensorFlow fetches at once, and the most runs in which those of a step are computed."""
 
 
