@@ -67,6 +67,11 @@ class ArenaPool:
                 self._idle.remove(max(self._idle, key=lambda arena: arena.n_bytes))
         return Arena(n_bytes)
 
+    def missing(self, n_bytes: int) -> int:
+        """Bytes that an arena of at least so much would take from this machine, beside what it gives up."""
+        with self._lock:
+            return max(0, n_bytes - max((arena.n_bytes for arena in self._idle), default=0))
+
     def give_back(self, arena: Arena) -> None:
         with self._lock:
             self._idle.append(arena)

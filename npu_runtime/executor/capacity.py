@@ -1,4 +1,4 @@
-"""The check that a step fits into the memory of the chosen chip, before it is run."""
+"""The check that a step fits into the memory of the chosen chip and of this machine, before it is run."""
 
 from __future__ import annotations
 
@@ -53,6 +53,19 @@ def over_pools(memory: MemoryPlan, variable_bytes: int, parameters: Mapping[str,
                 "with out of memory; raise it, or use a smaller batch"
             )
     return tuple(lines)
+
+
+def beyond_machine(needed: int, free: int | None) -> str:
+    """A line for a step that needs more of this machine's memory than it has free; "" where it has enough or does not say.
+
+    needed: bytes that the step takes beside what the process has.
+    """
+    if free is None or needed <= free:
+        return ""
+    return (
+        f"this step needs about {_gigabytes(needed)} of memory and this machine has {_gigabytes(free)} free, so the system may "
+        "end it: use a smaller batch, or end other programs; `tf2npu predict --shapes-only` computes nothing and does not need it"
+    )
 
 
 def _bytes(value: Any) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from npu_formats.device.chip import Chip
 from npu_runtime.config import RuntimeConfig
+from npu_runtime.device.memory import ArenaPool
 from npu_runtime.importers.tensorflow.devices import Devices
 from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.importers.tensorflow.host import HostSide
@@ -59,12 +60,15 @@ class DeviceSession(ObservedSession):
     """Runs one user session on the device, with the observers that its options and the environment ask for.
 
     tf_graph: the user's tf.Graph, followed as it grows.  session_config: its ConfigProto, for the host side.  place: "file:line"
-    that made it, for the run log.  recorder: see `session_observers`.
+    that made it, for the run log.  recorder: see `session_observers`.  arenas: memory that sessions share that take turns.
     """
 
     def __init__(
-        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = ""
+        self, tf_graph: Any, session_config: Any, config: RuntimeConfig, recorder: TensorRecorder | None = None, place: str = "",
+        arenas: ArenaPool | None = None,
     ) -> None:  # fmt: skip
         importer = GraphImporter(tf_graph, Devices(session_config))
         host = HostSide(tf_graph, importer.definition, session_config)
-        super().__init__(importer, host, SessionState.opened(config, partial(session_observers, recorder=recorder), place))
+        super().__init__(
+            importer, host, SessionState.opened(config, partial(session_observers, recorder=recorder), place, arenas)
+        )

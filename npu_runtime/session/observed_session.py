@@ -7,7 +7,7 @@ fetched, targeted and fed, and by the shapes of the feeds and of the input pipel
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from npu_formats.free_memory import free_bytes
 from npu_runtime.analysis.fusion_switches import with_fusion_switches
 from npu_runtime.analysis.precision_policy import load_policy, saturates
 from npu_runtime.analysis.training_updates import trains
@@ -26,7 +27,7 @@ from npu_runtime.device.variable import Variable
 from npu_runtime.dtypes import to_numpy
 from npu_runtime.errors import FailedPrecondition
 from npu_runtime.executor.build import State, build
-from npu_runtime.executor.capacity import check_capacity, over_pools
+from npu_runtime.executor.capacity import beyond_machine, check_capacity, over_pools
 from npu_runtime.executor.dry_run import is_setting, run_shapes
 from npu_runtime.executor.loop import turns_of
 from npu_runtime.executor.program import Program
@@ -38,6 +39,7 @@ from npu_runtime.importers.tensorflow.graphdef import GraphImporter
 from npu_runtime.importers.tensorflow.host import HostSide
 from npu_runtime.interrupts import Interrupts
 from npu_runtime.kernels.algorithm_choice import save_choices
+from npu_runtime.log import tell_once
 from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 from npu_runtime.observers.ran_step import ProgramStep, RanStep
 from npu_runtime.passes.place.placement import Placement
@@ -178,6 +180,12 @@ class ObservedSession:
             self._state.policy = load_policy(config, self._state.chip)
             self._plans.clear()
 
+    def forget_values(self, names: Collection[str]) -> None:
+        """Give back the memory of some variables, which are given values before they are read again."""
+        for (_, name), variable in self._state.variables.items():
+            if name in names:
+                variable.reset()
+
     def typed_graph(self, request: Request) -> Graph:
         """A copy of the graph of a request, straight, in which each node has the type that it runs in."""
         with self._state.lock:
@@ -294,6 +302,7 @@ class ObservedSession:
             note(record, program, variable_bytes)
             if self._state.observers.computes:
                 check_capacity(made.graph, program.memory, variable_bytes, self._state.chip)
+                self._tell_of_memory(program.memory, variable_bytes)
             over = over_pools(program.memory, variable_bytes, self._state.config.parameters)
             self._state.record.notes += tuple(line for line in over if line not in self._state.record.notes)
         runner = Runner(program, self._state.arenas)
@@ -302,6 +311,13 @@ class ObservedSession:
         loaded = self._loaded[runner] = LoadedProgram(plan.request, record, program, names, fetched, variable_bytes)
         self._state.observers.loaded(loading, loaded)
         return runner
+
+    def _tell_of_memory(self, memory: MemoryPlan, variable_bytes: int) -> None:
+        """Say before a step that this machine has too little memory for it.  variable_bytes: of all, with a value or not yet."""
+        held = sum(variable.n_bytes for variable in self._state.variables.values())
+        line = beyond_machine(self._state.arenas.missing(memory.arena_bytes) + variable_bytes - held, free_bytes())
+        if line:
+            tell_once(line, "this machine's memory")
 
     def _compilation(self, graph: Graph, name: str, is_whole: bool = False) -> Compilation:
         """The beginning of one.  name, is_whole: for those who look on, see `instrumentation.observer`."""

@@ -58,8 +58,12 @@ class SessionState:
     lock: Any = field(default_factory=RLock)
 
     @classmethod
-    def opened(cls, config: RuntimeConfig, make_observers: MakeObservers, place: str = "") -> SessionState:
-        """The state of a new session, with a record in the run log.  place: "file:line" that made the session."""
+    def opened(
+        cls, config: RuntimeConfig, make_observers: MakeObservers, place: str = "", arenas: ArenaPool | None = None
+    ) -> SessionState:  # fmt: skip
+        """The state of a new session, with a record in the run log.  place: "file:line" that made the session.  arenas: its
+        memory; None for arenas of its own.
+        """
         config, fusion_notes = with_fusion_switches(config)
         chip = chip_of(config.soc)
         policy = load_policy(config, chip)
@@ -67,6 +71,7 @@ class SessionState:
         found, notes_of_observers = make_observers(config, chip)
         observers = Observers(found)
         made = cls(for_observers(config, observers), chip, policy, limits, observers, _RUN_LOG.open_session(place))
+        made.arenas = arenas or made.arenas
         made.record.precision = "" if policy.is_origin else policy.mode
         made.record.notes = policy.notes + notes + notes_of_observers + fusion_notes
         made._describe_chip()

@@ -165,3 +165,18 @@ def test_a_process_that_never_ends_is_ended(tmp_path: Path) -> None:
     script = CheckedScript(process, tmp_path / "log")
     assert script.wait(time.monotonic() + 0.1, grace=0.0) == 137
     assert script.is_late
+
+
+def test_too_little_memory_is_said_before_the_first_step(source: Path, tmp_path: Path):
+    script = source / "train.py"
+    script.write_text(f"""
+import npu_formats.free_memory as machine
+machine.free_bytes.__code__ = (lambda read=None: 300_000_000).__code__
+{BEGIN}
+for step in range(2):
+    session.run(train, batch())
+""")
+    found = checked(script, [], tmp_path / "out")
+    needs, runs = "needs about 1.2 GB of memory and this machine has 0.3 GB free", "runs the migrated script"
+    assert found.code == 0 and found.text.count(needs) == 1
+    assert found.text.index(needs) < found.text.index(runs)

@@ -13,10 +13,11 @@ import tensorflow.compat.v1 as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_runtime import log
 from npu_runtime.device.memory import Arena, ArenaPool, allocate_array
 from npu_runtime.device.variable import Variable
 from npu_runtime.executor import program_cache
-from npu_runtime.session import run_log
+from npu_runtime.session import observed_session, run_log
 from tests.runtime.device import device_of, device_session
 
 
@@ -53,6 +54,34 @@ def test_programs_for_many_shapes_share_one_arena(monkeypatch: pytest.MonkeyPatc
         assert arena.n_bytes == max(runner.program.memory.arena_bytes for runner in runners)
         gc.collect()
         assert before is not None and before() is None, "a smaller arena is still held by the program that ran in it"
+
+
+@pytest.mark.parametrize(("free", "is_told"), [(1 << 20, True), (1 << 40, False), (None, False)])
+def test_a_step_beyond_the_memory_of_the_machine_is_told_before_it_runs(
+    free: int | None, is_told: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(observed_session, "free_bytes", lambda: free)
+    monkeypatch.setattr(log, "_TOLD", set())
+    told_before: list[bool] = []
+    with tf.Graph().as_default(), device_session() as session:
+        x = tf.placeholder(tf.float32, [None, 1000])
+        weights = tf.Variable(tf.zeros([1000, 600]))
+        looked = tf.py_func(
+            lambda value: told_before.append("this step needs" in capsys.readouterr().err) or value, [x], tf.float32
+        )
+        y = tf.reduce_sum(tf.exp(tf.matmul(tf.reshape(looked, [-1, 1000]), weights)))
+        session.run(weights.initializer)
+        told = capsys.readouterr().err
+        session.run(y, {x: np.zeros((500, 1000), np.float32)})
+    assert ("this step needs about 0.00 GB of memory and this machine has 0.00 GB free" in told) == is_told
+    assert told_before == [False], "the variables were told of; once is enough"
+
+
+def test_an_arena_that_is_given_up_counts_for_the_next() -> None:
+    pool = ArenaPool()
+    assert pool.missing(100) == 100
+    pool.give_back(pool.take(60))
+    assert (pool.missing(100), pool.missing(50)) == (40, 0)
 
 
 def test_threads_have_arenas_of_their_own() -> None:

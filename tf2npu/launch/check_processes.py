@@ -19,12 +19,14 @@ from tf2npu.frameworks.tensorflow1.adapter_imports import BRIDGE
 from tf2npu.ranks.process import AS_COMMAND
 from tf2npu.ranks.process_control import exit_code_of
 
-RECORD, FACTS, AGAIN = "record.json", "original.json", "again.json"
-"""Files that the hooks write: of the migrated script's runs, of the original's, of its second run."""
+RECORD, FACTS, AGAIN, MEMORY = "record.json", "original.json", "again.json", "memory.json"
+"""Files that the hooks write: of the migrated script's runs, of the original's, of its second run, of too little memory."""
 _MOST_BYTES = 256 * MB
 """Largest size of such a file: 100,000 nodes of ten runs are some 100 MB."""
 _GRACE = 30.0
 """Seconds for which a process may go on behind the budget, to write down what it has."""
+_PAUSE = 0.2
+"""Seconds between two looks at what a process has written."""
 _SHOWN_BYTES = 4000
 """Bytes of a script's last words that are shown when it fails."""
 
@@ -57,14 +59,20 @@ class CheckedScript:
 
     is_late: bool = False
 
-    def wait(self, until: float, grace: float = _GRACE) -> int:
-        """The exit code, as a shell has it; the process ends `grace` seconds after `until`, by time.monotonic, at the latest."""
-        try:
-            code = self.process.wait(max(0.0, until + grace - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            self.is_late = True
-            code = self.stop()
-        return exit_code_of(code)
+    def wait(self, until: float, grace: float = _GRACE, meanwhile: Callable[[], None] = lambda: None) -> int:
+        """The exit code, as a shell has it; the process ends `grace` seconds after `until`, by time.monotonic, at the latest.
+
+        meanwhile: called now and then until that.
+        """
+        while True:
+            left = max(0.0, until + grace - time.monotonic())
+            try:
+                return exit_code_of(self.process.wait(min(left, _PAUSE)))
+            except subprocess.TimeoutExpired:
+                meanwhile()
+            if left <= _PAUSE:
+                self.is_late = True
+                return exit_code_of(self.stop())
 
     def stop(self) -> int:
         """End the process now."""

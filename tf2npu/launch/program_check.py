@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import click
 from npu_formats.documents.check_record import Record, read_record
 from npu_formats.escape import visible
 from tf2npu.launch.check_places import localize
-from tf2npu.launch.check_processes import CheckedScript, CheckProcesses
-from tf2npu.launch.check_request import Wanted
+from tf2npu.launch.check_processes import MEMORY, CheckedScript, CheckProcesses
+from tf2npu.launch.check_request import Wanted, say
 from tf2npu.launch.temporary_conversion import TemporaryConversion
 
 
@@ -26,6 +26,7 @@ class ProgramCheck(ABC):
     folder: Path
     processes: CheckProcesses
     converted: TemporaryConversion | None
+    _has_said_memory: bool = field(default=False, init=False)
 
     @abstractmethod
     def record(self) -> Record | None:
@@ -34,9 +35,21 @@ class ProgramCheck(ABC):
     def ended(self, original: CheckedScript) -> int:
         """The exit code of the original, which has half of the budget."""
         try:
-            return original.wait(self.processes.half_time(), grace=0.0)
+            return original.wait(self.processes.half_time(), grace=0.0, meanwhile=self._say_memory)
         finally:
             original.stop()
+            self._say_memory()
+
+    def _say_memory(self) -> None:
+        """Say, once, that the machine has less memory than the check needs, as soon as its first process knows that."""
+        found = None if self._has_said_memory else self.processes.document(MEMORY)
+        if found:
+            self._has_said_memory = True
+            needed, free = (f"{found[name] / 1e9:.1f} GB" for name in ("needed", "free"))
+            say(
+                f"the check of {self.script} needs about {needed} of memory and this machine has {free} free, so the system may "
+                "end it: let the script take a smaller batch, or end other programs"
+            )
 
     def refuse(self, why: str) -> None:
         """Say why there is nothing to compare, in a line that begins with the script's name."""

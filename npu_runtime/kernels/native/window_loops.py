@@ -53,78 +53,79 @@ def largest(
 
 
 @loop(
-    "void(f4[:,:,:,::1], f4[:,:,:,::1], f4[:,:,:,::1], f4[:,:,:,::1], b1, UniTuple(i8, 3), UniTuple(i8, 3), b1[::1], b1[::1], "
-    "i8, i8, i8[::1])"
+    "void(f4[:,:,:,::1], f4[:,:,:,::1], f4[:,:,:,::1], b1, UniTuple(i8, 3), UniTuple(i8, 3), b1[::1], "
+    "f4[:,:,::1], f4[:,:,::1], i8, i8, i8[::1])"
 )
-def gradient(
-    x: Images, dy: Images, dx: Images, passed: Images, is_relu: bool, row: Axis, col: Axis, row_sets: Any, column_sets: Any,
+def route_to_rows(
+    x: Images, dy: Images, passed: Images, is_relu: bool, row: Axis, col: Axis, sets: Any, lines: Any, spread: Any,
     start: int, stop: int, n_odd: Any,
 ) -> None:  # fmt: skip
-    """dx = each gradient at the first largest input of its window: first to a row, in `spread`, then to a column of it.
+    """spread = each gradient in the first row of its window that holds its largest input.
 
     passed: with is_relu, dy where the largest input is positive, else dy times 0, which is then what is routed.
-    row_sets, column_sets: of each tap, whether it writes to its inputs first, so that it does not add to zeros.
-    n_odd: of each image, int64, the inputs that are no number; where there is one, dx is not to be used.
+    sets: of each tap, whether it writes to its inputs first, so that it does not add to zeros.
+    lines, spread: (images, H, columns * C); lines takes the largest input of each window's part of a row.
+    n_odd: of each image, int64, the inputs that are no number; where there is one, the result is not to be used.
     """
-    kernel_rows, row_step, above = row
-    kernel_columns, column_step, before = col
     height, width, depth = x.shape[1], x.shape[2], x.shape[3]
-    n_rows, n_columns = dy.shape[1], dy.shape[2]
     one, none = np.float32(1), np.float32(0)
-    lines = np.empty((height, n_columns * depth), np.float32)
-    spread = np.empty((height, n_columns * depth), np.float32)
-    most, left = np.empty(n_columns * depth, np.float32), np.empty(n_columns * depth, np.float32)
+    most, left = np.empty(lines.shape[2], np.float32), np.empty(lines.shape[2], np.float32)
     for n in range(start, stop):
         odd = np.int32(0)
         for h in range(height):
             pixels = x[n, h].reshape(width * depth)
             for c in range(pixels.size):
                 odd += np.int32(pixels[c] != pixels[c])
-            lines[h, :] = -np.inf
-            for j in range(n_columns):
-                best = lines[h, j * depth : (j + 1) * depth]
-                for q in range(kernel_columns):
-                    w = j * column_step - before + q
-                    if 0 <= w < width:
-                        seen = pixels[w * depth : (w + 1) * depth]
-                        for c in range(depth):
-                            best[c] = seen[c] if seen[c] > best[c] else best[c]
+            lines[n - start, h, :] = -np.inf
+            for j in range(dy.shape[2]):
+                best = lines[n - start, h, j * depth : (j + 1) * depth]
+                for w in range(max(0, j * col[1] - col[2]), min(width, j * col[1] - col[2] + col[0])):
+                    seen = pixels[w * depth : (w + 1) * depth]
+                    for c in range(depth):
+                        best[c] = seen[c] if seen[c] > best[c] else best[c]
         n_odd[n] = odd
-        spread[:] = none
-        for i in range(n_rows - 1, -1, -1):  # so that an input gets the gradients of its taps in their order
+        spread[n - start] = none
+        for i in range(dy.shape[1] - 1, -1, -1):  # so that an input gets the gradients of its taps in their order
+            first = i * row[1] - row[2]
             most[:] = -np.inf
-            for r in range(kernel_rows):
-                h = i * row_step - above + r
-                if 0 <= h < height:
-                    seen = lines[h]
-                    for c in range(most.size):
-                        most[c] = seen[c] if seen[c] > most[c] else most[c]
+            for h in range(max(0, first), min(height, first + row[0])):
+                seen = lines[n - start, h]
+                for c in range(most.size):
+                    most[c] = seen[c] if seen[c] > most[c] else most[c]
             given, kept = dy[n, i].reshape(most.size), passed[n, i].reshape(most.size)
+            left[:] = given
             if is_relu:
                 for c in range(most.size):
                     left[c] = given[c] * (one if most[c] > none else none)
                     kept[c] = left[c]
-            else:
-                left[:] = given
-            for r in range(kernel_rows):
-                h = i * row_step - above + r
-                if 0 <= h < height:
-                    seen, target, is_first = lines[h], spread[h], row_sets[r]
-                    for c in range(most.size):
+            for h in range(max(0, first), min(height, first + row[0])):
+                seen, target, is_first = lines[n - start, h], spread[n - start, h], sets[h - first]
+                for c in range(most.size):
+                    is_it = seen[c] == most[c]
+                    share = left[c] if is_it else none
+                    left[c] = none if is_it else left[c]
+                    target[c] = share if is_first else target[c] + share
+
+
+@loop("void(f4[:,:,:,::1], f4[:,:,:,::1], UniTuple(i8, 3), b1[::1], f4[:,:,::1], f4[:,:,::1], i8, i8)")
+def route_to_columns(
+    x: Images, dx: Images, col: Axis, sets: Any, lines: Any, spread: Any, start: int, stop: int
+) -> None:  # fmt: skip
+    """dx = what `route_to_rows` has put into rows, at the first input there that is the window's largest; spread is used up."""
+    depth, none = x.shape[3], np.float32(0)
+    for n in range(start, stop):
+        dx[n] = none
+        for h in range(x.shape[1]):
+            for j in range(lines.shape[2] // depth - 1, -1, -1):
+                most, left = (
+                    lines[n - start, h, j * depth : (j + 1) * depth],
+                    spread[n - start, h, j * depth : (j + 1) * depth],
+                )
+                first = j * col[1] - col[2]
+                for w in range(max(0, first), min(x.shape[2], first + col[0])):
+                    seen, target, is_first = x[n, h, w], dx[n, h, w], sets[w - first]
+                    for c in range(depth):
                         is_it = seen[c] == most[c]
                         share = left[c] if is_it else none
                         left[c] = none if is_it else left[c]
                         target[c] = share if is_first else target[c] + share
-        dx[n] = none
-        for h in range(height):
-            for j in range(n_columns - 1, -1, -1):
-                most_here, rest = lines[h, j * depth : (j + 1) * depth], spread[h, j * depth : (j + 1) * depth]
-                for q in range(kernel_columns):
-                    w = j * column_step - before + q
-                    if 0 <= w < width:
-                        seen, target, is_first = x[n, h, w], dx[n, h, w], column_sets[q]
-                        for c in range(depth):
-                            is_it = seen[c] == most_here[c]
-                            share = rest[c] if is_it else none
-                            rest[c] = none if is_it else rest[c]
-                            target[c] = share if is_first else target[c] + share

@@ -39,6 +39,9 @@ BAND_ELEMENTS = 1 << 19
 PAIRED_ELEMENTS = 1 << 17
 """Inputs that a compiled loop takes on one thread: it needs some 100 us for them, twice as long as waking another one takes."""
 
+ROUTED_ELEMENTS = 1 << 17
+"""Elements between the two passes of a compiled loop, which stay in the L2 cache."""
+
 
 @dataclass(frozen=True)
 class Band:
@@ -174,14 +177,21 @@ def _route_by_loop(
     False as well where an input is no number.
     """
     kept = dy if passed is None else passed
-    if not (window_loops.gradient.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, dy, dx, kept))):
+    loops = (window_loops.route_to_rows, window_loops.route_to_columns)
+    arrays = (x, dy, dx, kept)
+    if not (all(loop.is_ready for loop in loops) and all(a.dtype == np.float32 and a.flags.carray for a in arrays)):
         return False
     n_odd = np.zeros(len(x), np.int64)
-    axes = [(axis.kernel, axis.stride, axis.before) for axis in (rows, cols)]
-    first = [_writes_first(rows), _writes_first(cols)]
+    row, col = ((axis.kernel, axis.stride, axis.before) for axis in (rows, cols))
+    line = cols.out * x.shape[3]
+    at_once = max(1, ROUTED_ELEMENTS // max(1, rows.extent * line))
 
     def work(start: int, stop: int) -> None:
-        window_loops.gradient(x, dy, dx, kept, passed is not None, *axes, *first, start, stop, n_odd)
+        for first in range(start, stop, at_once):
+            last = min(first + at_once, stop)
+            lines, spread = (scratch(f"pool {name}", (last - first, rows.extent, line)) for name in ("lines", "spread"))
+            loops[0](x, dy, kept, passed is not None, row, col, _writes_first(rows), lines, spread, first, last, n_odd)
+            loops[1](x, dx, col, _writes_first(cols), lines, spread, first, last)
 
     parallel_ranges(len(x), work, max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size)))
     return not n_odd.any()
@@ -189,7 +199,7 @@ def _route_by_loop(
 
 @lru_cache(maxsize=256)
 def _writes_first(axis: Axis) -> np.ndarray:
-    """Of each tap, whether `_route` lets it write to its inputs, and not add to zeros."""
+    """Whether `_route` lets each tap write to its inputs, so that it does not add to zeros."""
     *earlier, last = [
         tap for tap in range(axis.kernel) if axis.tap(tap, 0, axis.out)[0].stop > axis.tap(tap, 0, axis.out)[0].start
     ]

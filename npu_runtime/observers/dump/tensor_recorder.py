@@ -5,7 +5,7 @@ Nothing is fetched or marked for that, so what is fused stays fused: a tensor th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,12 +22,13 @@ from npu_runtime.observers.loaded_program import LoadedProgram, Loading
 
 
 class TensorRecorder(SessionObserver):
-    """values: of the latest step, "node:output" of the user's graph -> array as it lies on the device.  Operators inside of
-    loops run many times and are left out.
+    """values: of the latest step, "node:output" of the user's graph -> array as it lies on the device.  is_recording: whether
+    steps are recorded now.  Operators inside of loops run many times and are left out.
     """
 
-    def __init__(self) -> None:
-        self.values: dict[str, np.ndarray] = {}
+    def __init__(self, values: MutableMapping[str, np.ndarray] | None = None) -> None:
+        self.values = {} if values is None else values
+        self.is_recording = True
         self._operators: WeakKeyDictionary[LoadedProgram, Operators] = WeakKeyDictionary()
 
     def loaded(self, loading: Loading, loaded: LoadedProgram) -> None:
@@ -37,13 +38,16 @@ class TensorRecorder(SessionObserver):
     @contextmanager
     def around_run(self, loaded: LoadedProgram) -> Iterator[None]:
         """Around a step whose tensors are kept."""
-        self.values = {}
+        if not self.is_recording:
+            yield
+            return
+        self.values.clear()
         with observing(_Observer(self._operators[loaded], self.values)):
             yield
 
 
 class _Observer:
-    def __init__(self, operators: Operators, values: dict[str, np.ndarray]) -> None:
+    def __init__(self, operators: Operators, values: MutableMapping[str, np.ndarray]) -> None:
         self._operators, self._values = operators, values
 
     def observe(self, run: Run) -> Run:

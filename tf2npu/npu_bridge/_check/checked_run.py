@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,13 @@ import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.corresponding_tensors import SAME, SUMS, CorrespondingTensors, is_rounding
 from npu_bridge._check.device_run import DeviceRun
+from npu_bridge._check.isolated_nodes import LatestIsolatedNodes
 from npu_bridge._check.node_errors import AMPLIFIES, NodeError, OwnErrors, add_errors
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32
 from npu_bridge._check.places import OriginalPlaces
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step
 from npu_bridge._check.step_graph import StepGraph
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues, loss_in
+from npu_bridge._check.stored_steps import OriginalFacts, PartlyHeld, StepValues, loss_in
 from npu_bridge._check.verdict import (
     OF_GRAPH_TYPES,
     RunErrors,
@@ -48,6 +49,7 @@ class Context:
     n_unmatched: int = 0
     order: dict[str, None] = field(default_factory=dict)
     reference: Mapping[str, np.ndarray] = field(default_factory=dict)
+    isolated: LatestIsolatedNodes = field(default_factory=LatestIsolatedNodes)
 
     @cached_property
     def places(self) -> OriginalPlaces:
@@ -79,14 +81,6 @@ class Context:
         op, file, line = self.place(tensor.rpartition(":")[0])
         why = "the original gave other values here in a second run with the same seeds"
         return {"node": tensor.rpartition(":")[0], "op": op, "file": file, "line": line, "why": why}
-
-    def common(self, made: Mapping[str, np.ndarray]) -> list[str]:
-        """Tensors that have a reference of the same shape, in order."""
-        known = self.reference
-        return [
-            name for name in self.graph.tensors
-            if name in made and name in known and made[name].shape == known[name].shape
-        ]  # fmt: skip
 
     def node_rows(self, runs: Sequence[CheckedRun]) -> list[dict[str, Any]]:
         rows = []
@@ -122,7 +116,7 @@ def described(
 
 
 class CheckedRun:
-    """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options.
+    """name: B to F.  device: None for TensorFlow's CPU.  config: the device's options.  tensors: where TensorFlow's are put.
 
     significant: what is shown of each tensor whose node has an error of its own.  parting, wrong: of each step, and
     of all steps, on TensorFlow's CPU.
@@ -130,9 +124,10 @@ class CheckedRun:
 
     def __init__(
         self, name: str, mode: str, device: DeviceRun | None, tolerances: Tolerances, context: Context,
-        config: RuntimeConfig | None = None,
+        config: RuntimeConfig | None = None, tensors: MutableMapping[str, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
         self.name, self.mode, self.config = name, mode, config
+        self._tensors = {} if tensors is None else tensors
         self.errors = RunErrors()
         self.failure: dict[str, Any] | None = None
         self.device, self.tolerances, self._context = device, tolerances, context
@@ -167,12 +162,14 @@ class CheckedRun:
         graph = self._context.graph
         if begins is not None:
             variable_values.write(session, graph.variables, begins)
-        return run_step(session, graph, sources, kept_tensors(graph))
+        self._tensors.clear()
+        return run_step(session, graph, sources, kept_tensors(graph, sources), self._tensors)
 
     def _look(
         self, step: int, original: StepValues, sources: Mapping[str, np.ndarray], made: RanStep, before: Mapping[str, np.ndarray]
     ) -> None:  # fmt: skip
         self.errors.add_step(loss_in(made.tensors, self._context.loss), original, made.after)
+        made.after = {}  # nobody looks at the variables any more
         if self.device is None:
             self._look_at_graphs(step, original, made)
         else:
@@ -199,7 +196,8 @@ class CheckedRun:
                 self.significant.setdefault(name, told)
         context.n_unmatched = max(context.n_unmatched, len([name for name, error in errors.items() if error is None]))
         self.wrong.update(wrong)
-        context.reference = {**made.tensors, **{name: original.tensors[name] for name in wrong if name in original.tensors}}
+        theirs_instead = {name: original.tensors[name] for name in wrong if name in original.tensors}
+        context.reference = PartlyHeld(theirs_instead, made.tensors, made.tensors)
         self._merge(found)
 
     def _roundings(self, errors: Mapping[str, float | None], made: RanStep, original: StepValues) -> Iterator[str]:
@@ -219,11 +217,12 @@ class CheckedRun:
         """Compare the nodes on the device: how far each is from what TensorFlow makes of its inputs."""
         context, found = self._context, {}
         reference = context.reference
-        add_errors(found, context.graph, made.tensors, reference, context.common(made.tensors))
-        shown = {name: reference[name] for name in context.graph.shown if name in reference}
-        fits = context.graph.fits
-        tensors = {name: value for name, value in made.tensors.items() if name in context.order and fits(name, value)}
-        self._own.add(context.graph, found, step, tensors, before, {**shown, **numbers_in(sources)})
+        add_errors(found, context.graph, made.tensors, reference)
+        graph, fed = context.graph, numbers_in(sources)
+        given = PartlyHeld(fed, reference, [name for name in graph.shown if name in reference])
+        fit = [name for name, value in made.tensors.items() if name in context.order and graph.fits(name, value)]
+        nodes = context.isolated.of(graph)
+        self._own.add(nodes, found, step, PartlyHeld({}, made.tensors, fit), before, given)
         for name in context.order:
             if name in found and is_significant(found[name], self.tolerances):
                 told = described(context, name, step, found[name], made.tensors.get(name), reference.get(name))

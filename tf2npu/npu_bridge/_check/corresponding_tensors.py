@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from npu_bridge._check.distances import distance
+from npu_bridge._check.distances import distance, norm
 
 SAME = 1e-5
 """Relative distance of tensors that are the same: equal kernels on equal inputs are 1e-7 apart where a graph is written
@@ -28,9 +28,12 @@ class CorrespondingTensors:
     def __init__(self, original: Mapping[str, np.ndarray], nodes: Mapping[str, Sequence[str]]) -> None:
         self._original, self._nodes = original, nodes
         self._by_size: dict[int, list[tuple[float, str]]] = {}
+        self._by_form: dict[tuple[tuple[int, ...], np.dtype], list[str]] = {}
         for name, value in original.items():
             if value.size > _FEW and value.dtype.kind != "b":
-                self._by_size.setdefault(value.size, []).append((_norm(value), name))
+                self._by_size.setdefault(value.size, []).append((norm(value), name))
+            else:
+                self._by_form.setdefault((value.shape, value.dtype), []).append(name)
 
     def error(self, operation: Any, name: str, value: np.ndarray) -> float | None:
         """Distance from the original's: the one of this name, or one of these values; None where there is neither.
@@ -47,9 +50,9 @@ class CorrespondingTensors:
         return found if found is not None else error
 
     def _found(self, value: np.ndarray) -> float | None:
-        norm = _norm(value)
+        ours = norm(value)
         for size, name in self._by_size.get(value.size, ()):
-            if abs(size - norm) <= SAME * norm:
+            if abs(size - ours) <= SAME * ours:
                 apart = distance(value.ravel(), self._original[name].ravel())
                 if apart <= SAME:
                     return apart
@@ -59,13 +62,8 @@ class CorrespondingTensors:
         """The distance of a small tensor that has no namesake to one with its values; None where there is none."""
         if is_named:
             return None
-        alike = (one for one in self._original.values() if one.shape == value.shape and one.dtype == value.dtype)
-        return next((apart for apart in (distance(value, one) for one in alike) if apart <= SAME), None)
-
-
-def _norm(value: np.ndarray) -> float:
-    numbers = np.nan_to_num(value.astype(np.float64, copy=False), nan=0.0, posinf=0.0, neginf=0.0)
-    return float(np.linalg.norm(numbers))
+        alike = self._by_form.get((value.shape, value.dtype), ())
+        return next((apart for apart in (distance(value, self._original[one]) for one in alike) if apart <= SAME), None)
 
 
 def is_rounding(apart: float, terms: Sequence[np.ndarray], n_results: int) -> bool:
@@ -75,4 +73,4 @@ def is_rounding(apart: float, terms: Sequence[np.ndarray], n_results: int) -> bo
     """
     floats = [term for term in terms if term.dtype.kind not in "iub"]
     n_terms = sum(term.size for term in floats) / max(n_results, 1)
-    return apart <= SAME * max(n_terms, 1.0) ** 0.5 * sum(map(_norm, floats))
+    return apart <= SAME * max(n_terms, 1.0) ** 0.5 * sum(map(norm, floats))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from npu_bridge._check.step_graph import StepGraph
 from npu_bridge._check.variable_values import assignments
 
 from npu_runtime.config import ORIGIN, Precision, RuntimeConfig
+from npu_runtime.device.memory import ArenaPool
 from npu_runtime.graph.ir import Graph
 from npu_runtime.observers.dump.tensor_recorder import TensorRecorder
 from npu_runtime.session import DeviceSession, Request
@@ -27,10 +28,17 @@ class DeviceRun:
     """users_config: the ConfigProto of the session, for the host side.  config: the choice.
 
     Steps may be of several graphs, as functions are; each has a session.
+
+    arenas, recorded: memory of steps, and where their tensors are put; runs that take turns share them.  is_free: steps go on
+    from the variables of the step before.
     """
 
-    def __init__(self, users_config: Any, config: RuntimeConfig) -> None:
-        self._recorder = TensorRecorder()
+    def __init__(
+        self, users_config: Any, config: RuntimeConfig, arenas: ArenaPool, recorded: MutableMapping[str, np.ndarray],
+        *, is_free: bool,
+    ) -> None:  # fmt: skip
+        self._recorder, self._recorded = TensorRecorder(recorded), recorded
+        self._arenas, self._is_free = arenas, is_free
         self._users_config, self._config = users_config, config
         self._sessions: dict[Any, DeviceSession] = {}
         self._latest: Any = None
@@ -39,7 +47,9 @@ class DeviceRun:
     def _session(self, graph: StepGraph) -> DeviceSession:
         made = self._sessions.get(graph.graph)
         if made is None:
-            made = self._sessions[graph.graph] = DeviceSession(graph.graph, self._users_config, self._config, self._recorder)
+            made = self._sessions[graph.graph] = DeviceSession(
+                graph.graph, self._users_config, self._config, self._recorder, arenas=self._arenas
+            )
             tables = [operation.name for operation in graph.graph.get_collection("table_initializer")]
             if tables:
                 made.run(Request((), tuple(tables), ()), [])
@@ -53,21 +63,22 @@ class DeviceRun:
         Raises: npu_runtime.errors.DeviceError; TensorFlow's own errors from the host.
         """
         self._begin(graph, variables)
+        self._recorded.clear()
+        self._recorder.is_recording = True
         asked = graph.asked
         fetches = (*asked.fetches, *([loss] if loss else []))
         feeds = _fed(sources, fetches)
         results = self._session(graph).run(Request(fetches, asked.targets, tuple(feeds)), list(feeds.values()))
-        made = RanStep(results[: len(asked.fetches)], self._taken())
+        made = RanStep(results[: len(asked.fetches)], self._recorded)
         if loss:
             made.tensors[loss] = np.asarray(results[-1])
-        made.after = self._variables = self._after(graph)
-        self._taken()
+        self._recorder.is_recording = False
+        made.after = self._after(graph)
+        if self._is_free:
+            self._variables = made.after
+        else:  # the next step begins with given values
+            self._session(graph).forget_values({variable.name for variable in graph.variables if variable.sets})
         return made
-
-    def _taken(self) -> dict[str, np.ndarray]:
-        """The recorded tensors, which are not kept here any longer: they are as large as all activations of a step."""
-        taken, self._recorder.values = self._recorder.values, {}
-        return taken
 
     def loss(
         self, graph: StepGraph, sources: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray] | None, loss: str
@@ -99,7 +110,7 @@ class DeviceRun:
     def _after(self, graph: StepGraph) -> dict[str, np.ndarray]:
         reads = tuple(variable.reads for variable in graph.variables)
         values = self._session(graph).run(Request(reads, (), ()), []) if reads else []
-        return {variable.name: np.array(value) for variable, value in zip(graph.variables, values, strict=True)}
+        return {variable.name: np.asarray(value) for variable, value in zip(graph.variables, values, strict=True)}
 
 
 def _fed(sources: Mapping[str, np.ndarray], fetches: Sequence[str]) -> dict[str, np.ndarray]:

@@ -22,12 +22,13 @@ from npu_bridge._check.original import AGAIN, end
 from npu_bridge._check.plain_step import sources_of
 from npu_bridge._check.session_hooks import USERS_CONFIG
 from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs
-from npu_bridge._check.stored_steps import StepValues, StoredSteps
+from npu_bridge._check.stored_steps import PartlyHeld, StepValues, StoredSteps
 from npu_bridge._check.verdict import OF_16_BITS, OF_GRAPH_TYPES, Yardstick, as_json
 
 from npu_formats.device.chip import load_chip
 from npu_runtime.analysis.precision_policy import load_policy
 from npu_runtime.config import ORIGIN, RuntimeConfig, load_config
+from npu_runtime.device.memory import ArenaPool
 
 RECORD = "record.json"
 DEFAULT_MODE = "allow_mix_precision"
@@ -86,15 +87,15 @@ class MigratedSteps:
         if not self._step:
             kept = {name: value for name, value in found.items() if not graph.overwrites(name)}
             self._settings_off = _unlike_settings(kept, original.before)
-        before = {**found, **original.before}
+        more = {name: value for name, value in found.items() if name not in original.before}
+        before = PartlyHeld(more, original.before, original.before)
         begins = before if self._step == 0 or not self._settings.is_free else None
-        self._inputs.append(StepInputs(graph, original.without_tensors(), sources, begins, loss))
+        self._inputs.append(StepInputs(graph, original, sources, begins, loss))
         result: list[Any] = []
         try:
             for run in self._runs:
                 made = run.step(session, self._step, original, sources, begins)
                 result = result or made
-                original = original.without_tensors()  # B, the first, has looked at them
                 self._stopped = "budget" if time.monotonic() > self._settings.deadline else ""
                 if self._stopped:
                     break
@@ -109,14 +110,16 @@ class MigratedSteps:
     def _open(self, session: Any, graph: StepGraph) -> None:
         config = load_config(self._options_of(session))
         self._context = Context(graph, "", self._facts)
-        self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context)]
+        kept = self._steps.tensor_file("reference")
+        self._runs = [CheckedRun("B", "", None, OF_GRAPH_TYPES, self._context, tensors=kept)]
         if not self._settings.is_whole:
             return
         plain = in_graph_types(config)
         users = getattr(session, USERS_CONFIG, None)
+        arenas, recorded = ArenaPool(), self._steps.tensor_file("recorded")
         for name, mode, chosen in _choices(config, plain, self._settings.modes):
             tolerances = OF_16_BITS if mode or graph.has_16_bits else OF_GRAPH_TYPES
-            made = DeviceRun(users, chosen)
+            made = DeviceRun(users, chosen, arenas, recorded, is_free=self._settings.is_free)
             self._runs.append(CheckedRun(name, mode, made, tolerances, self._context, chosen))
 
     def _note_data(self, own: Mapping[str, np.ndarray], original: StepValues) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from npu_bridge._check.distances import distance
 from npu_bridge._check.isolated_nodes import IsolatedNodes
 from npu_bridge._check.nudged_values import nudged
 from npu_bridge._check.step_graph import StepGraph
+from npu_bridge._check.stored_steps import PartlyHeld
 from npu_bridge._log import once
 from tensorflow.python.framework import errors_impl
 
@@ -38,14 +39,13 @@ class NodeError:
 
 @dataclass
 class OwnErrors:
-    """Isolated nodes of one run, made at its first step.  epsilon: of the type that it rounds to."""
+    """The own errors of one run's nodes.  epsilon: of the type that it rounds to.  suspicious: beyond it, rounding is asked."""
 
     epsilon: float
     suspicious: float
-    _isolated: dict[Hashable, IsolatedNodes] = field(default_factory=dict)
 
     def add(
-        self, graph: StepGraph, errors: dict[str, NodeError], step: int, made: Mapping[str, np.ndarray],
+        self, nodes: IsolatedNodes, errors: dict[str, NodeError], step: int, made: Mapping[str, np.ndarray],
         variables: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray],
     ) -> None:  # fmt: skip
         """Note the own errors of a step.
@@ -53,37 +53,31 @@ class OwnErrors:
         made: tensors that are fed where they are cut, and compared with what TensorFlow computes there.  given: sources, and
         what variables showed.
         """
-        nodes = self._nodes(graph, made, given)
-        values = {**given, **{name: value for name, value in made.items() if name not in given}}
-        for part in nodes.parts(values):
+        values = PartlyHeld(given, made, made)
+        for part in nodes.parts(PartlyHeld({}, made, [name for name in made if name not in given])):
             try:
-                computed = nodes.compute(part, values, variables)
-                own = {name: distance(made[name], value) for name, value in computed.items()}
-                rounding = self._rounding(nodes, values, variables, computed, own)
+                self._add_part(nodes, errors, step, part, values, variables)
             except errors_impl.OpError as error:
                 once(f"check: nodes cannot be computed alone, so their own errors are not known: {_line(error)}")
                 return
-            for name, value in own.items():
-                found = errors.setdefault(name, NodeError())
-                if found.own is None or value > found.own:
-                    found.own, found.step = value, step
-                    found.rounding = rounding.get(name, 0.0)
 
-    def _nodes(self, graph: StepGraph, made: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> IsolatedNodes:
-        key = graph, frozenset(made)
-        if key not in self._isolated:
-            self._isolated[key] = IsolatedNodes(graph, [name for name in graph.tensors if name in made], list(given))
-        return self._isolated[key]
-
-    def _rounding(
-        self, nodes: IsolatedNodes, values: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray],
-        computed: Mapping[str, np.ndarray], own: Mapping[str, float],
-    ) -> dict[str, float]:  # fmt: skip
-        """Only where some node is suspicious: it costs another run."""
-        if max(own.values(), default=0.0) <= self.suspicious:
-            return {}
-        moved = nodes.compute(list(computed), nudged(values, self.epsilon), nudged(variables, self.epsilon))
-        return {name: distance(value, computed[name]) for name, value in moved.items()}
+    def _add_part(
+        self, nodes: IsolatedNodes, errors: dict[str, NodeError], step: int, part: list[str],
+        values: Mapping[str, np.ndarray], variables: Mapping[str, np.ndarray],
+    ) -> None:  # fmt: skip
+        computed = nodes.compute(part, *nodes.read_by(part, values, variables))
+        own = {name: distance(values[name], value) for name, value in computed.items()}
+        suspicious = [name for name in part if own[name] > self.suspicious]
+        rounding: dict[str, float] = {}
+        if suspicious:
+            read = (nudged(one, self.epsilon) for one in nodes.read_by(suspicious, values, variables))
+            moved = nodes.compute(suspicious, *read)
+            rounding = {name: distance(value, computed[name]) for name, value in moved.items()}
+        for name, value in own.items():
+            found = errors.setdefault(name, NodeError())
+            if found.own is None or value > found.own:
+                found.own, found.step = value, step
+                found.rounding = rounding.get(name, 0.0)
 
 
 def _line(error: errors_impl.OpError) -> str:
@@ -91,14 +85,18 @@ def _line(error: errors_impl.OpError) -> str:
 
 
 def add_errors(
-    errors: dict[str, NodeError], graph: StepGraph, made: Mapping[str, np.ndarray], reference: Mapping[str, np.ndarray],
-    names: Sequence[str],
+    errors: dict[str, NodeError], graph: StepGraph, made: Mapping[str, np.ndarray], reference: Mapping[str, np.ndarray]
 ) -> None:  # fmt: skip
-    """Note how far the tensors of a step are from the original's, and the largest error among each one's inputs."""
-    apart = {name: distance(made[name], reference[name]) for name in names}
-    for name in names:
+    """Note how far the tensors of a step are from the original's of the same shape, and the largest error among each one's
+    inputs."""
+    apart: dict[str, float] = {}
+    for name in graph.tensors:
+        theirs = reference[name] if name in made and name in reference else None
+        if theirs is not None and theirs.shape == made[name].shape:
+            apart[name] = distance(made[name], theirs)
+    for name, error in apart.items():
         found = errors.setdefault(name, NodeError())
-        if found.error is None or apart[name] > found.error:
-            found.error = apart[name]
+        if found.error is None or error > found.error:
+            found.error = error
             inputs = (tensor.name for tensor in graph.graph.as_graph_element(name).op.inputs)
             found.inputs = max((apart[one] for one in inputs if one in apart), default=0.0)

@@ -5,20 +5,22 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from npu_bridge._check import variable_values
 from npu_bridge._check.distances import distance, is_alike
+from npu_bridge._check.needed_memory import needed_bytes
 from npu_bridge._check.nudged_values import EPSILON_16, EPSILON_32, nudged
 from npu_bridge._check.plain_step import RanStep, kept_tensors, numbers_in, run_step, sources_of
 from npu_bridge._check.step_graph import Asked, StepGraph, StepGraphs, attributes_of
-from npu_bridge._check.stored_steps import OriginalFacts, StepValues, StoredSteps, loss_in
+from npu_bridge._check.stored_steps import OriginalFacts, PartlyHeld, StepValues, StoredSteps, loss_in
 
+from npu_formats.free_memory import free_bytes
 from npu_runtime.importers.tensorflow.source_lines import users_line
 
-AGAIN = "again.json"
+AGAIN, MEMORY = "again.json", "memory.json"
 
 
 def end() -> None:
@@ -29,25 +31,41 @@ def end() -> None:
 
 
 class RecordedSteps:
-    """Takes the original's training steps and stores them; n_steps: how many, then the script ends."""
+    """Takes the original's training steps and stores them; n_steps: how many, then the script ends.
 
-    def __init__(self, steps: StoredSteps, n_steps: int) -> None:
-        self._steps, self._n_steps = steps, n_steps
+    free: gives the bytes that the machine has free, None where nobody knows.
+    """
+
+    def __init__(self, steps: StoredSteps, n_steps: int, free: Callable[[], int | None] = free_bytes) -> None:
+        self._steps, self._n_steps, self._free = steps, n_steps, free
         self._graphs = StepGraphs()
+        self._tensors = steps.tensor_file("original")
         self.facts = OriginalFacts()
 
     def step(self, session: Any, asked: Asked, feeds: Mapping[str, np.ndarray]) -> list[Any]:
         graph = self._graphs.of(session.graph, asked)
-        sources, names = sources_of(session, graph, feeds), kept_tensors(graph)
+        sources = sources_of(session, graph, feeds)
+        names = kept_tensors(graph, sources)
         before = variable_values.read(session, graph.variables)
-        made = run_step(session, graph, sources, names)
+        if not self.facts.steps:
+            self._note_memory(needed_bytes(graph, names, sources, before))
+        self._tensors.clear()
+        made = run_step(session, graph, sources, names, self._tensors)
         self._steps.put(self.facts.steps, StepValues(numbers_in(sources), before, made.tensors, made.after, graph.loss))
         self._note(graph, len(graph.tensors) - len(names))
-        self._note_loss(graph, loss_in(made.tensors, graph.loss), {**numbers_in(sources), **before, **made.tensors})
+        self._note_loss(
+            graph, loss_in(made.tensors, graph.loss), PartlyHeld({**numbers_in(sources), **before}, made.tensors, made.tensors)
+        )
         self.close()  # after each step: the script may hang in the next
         if self.facts.steps == self._n_steps:
             end()
         return made.fetches
+
+    def _note_memory(self, needed: int) -> None:
+        """Let the command say before the first step that the machine has less than is needed."""
+        free = self._free()
+        if free is not None and needed > free:
+            self._steps.put_document(MEMORY, {"needed": needed, "free": free})
 
     def _note(self, graph: StepGraph, n_left_out: int) -> None:
         facts = self.facts
