@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from npu_runtime.kernels.native import compiled
@@ -76,6 +77,15 @@ def test_a_loop_is_ready_some_time_after_it_was_asked_for(monkeypatch: pytest.Mo
             break
         time.sleep(0.1)
     assert fresh.is_ready
+
+
+def test_a_loop_is_compiled_where_numba_can_keep_nothing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TF2NPU_NATIVE", compiled.AT_ONCE)
+    names: dict = {}
+    exec("def doubled(x):\n    for i in range(x.size):\n        x[i] *= 2\n", names)  # a function without a file
+    array = np.ones(3, np.float32)
+    assert Loop(names["doubled"], "void(f4[::1])")(array)
+    assert array.tolist() == [2, 2, 2]
 
 
 def test_a_loop_that_numba_refuses_is_told_once_and_left_to_numpy(monkeypatch: pytest.MonkeyPatch, capsys):

@@ -74,7 +74,10 @@ class Loop:
         """
         import numba
 
-        made = numba.njit(self.signature, nogil=True, error_model="numpy", cache=True)(self.python)
+        try:
+            made = numba.njit(self.signature, nogil=True, error_model="numpy", cache=True)(self.python)
+        except RuntimeError:  # there is no folder that numba could keep it in
+            made = numba.njit(self.signature, nogil=True, error_model="numpy")(self.python)
         made.disable_compile()
         self.code = made
 
