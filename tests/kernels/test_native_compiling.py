@@ -97,3 +97,11 @@ def test_a_loop_that_numba_refuses_is_told_once_and_left_to_numpy(monkeypatch: p
     assert not Loop(refused, "void(f4)")(1.0)
     assert not Loop(refused, "void(f4)").is_ready
     assert capsys.readouterr().err.count("numba could not compile the loop refused (TypingError") == 1
+
+
+def test_a_numba_that_cannot_be_loaded_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.setenv("TF2NPU_NATIVE", compiled.AT_ONCE)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setattr(compiled.importlib.util, "find_spec", lambda name: name)
+    assert not any(Loop(lambda x: None, "void(f4)").is_ready for _ in range(2))
+    assert capsys.readouterr().err.count("numba cannot be loaded (") == 1

@@ -128,6 +128,8 @@ class _Compiler:
     def _compile(self, wanted: Loop) -> None:
         try:
             wanted.compile()
+        except ImportError as error:
+            tell_once(f"numba cannot be loaded ({str(error)[:200]}); numpy does its work, more slowly", "numba cannot be loaded")
         except Exception as error:  # any other release of numba may fail in ways of its own; numpy does the same work
             tell_once(
                 f"numba could not compile the loop {wanted.python.__name__} ({type(error).__name__}: {str(error)[:200]}); "
