@@ -101,7 +101,7 @@ def _seen(x: np.ndarray, rows: Axis, cols: Axis, piece: Piece, depth: int, pixel
     """
     n_rows, n_cols = piece.bottom - piece.top, piece.cols.last - piece.cols.first
     row_taps, col_taps = piece.seen
-    top, left, *_ = _inputs(rows, cols, piece)
+    top, left = _first_input(rows, cols, piece)
     part = x[piece.first : piece.last, top:, left:]
     if depth != x.shape[3]:
         height = (n_rows - 1) * rows.stride + (row_taps - 1) * rows.dilation + 1
@@ -163,9 +163,9 @@ def _sum_by_loop(
         return False
     width = piece.cols.last - piece.cols.first
     pixels = pixels_a_line(width, depth, LOOP_ELEMENTS) if cols.stride == 1 else 1
-    first_row, first_col, row_step, col_step = _inputs(rows, cols, piece)
-    images = (piece.last - piece.first, piece.bottom - piece.top, width // pixels, piece.first, first_col * depth)
-    steps = (first_row, row_step, col_step * pixels * depth, rows.dilation, cols.dilation * depth, pixels * depth)
+    top, left = _first_input(rows, cols, piece)
+    images = (piece.last - piece.first, piece.bottom - piece.top, width // pixels, piece.first, left * depth)
+    steps = (top, rows.stride, cols.stride * pixels * depth, rows.dilation, cols.dilation * depth, pixels * depth)
     repeated = np.tile(taps, (1, 1, pixels)) if pixels > 1 else np.ascontiguousarray(taps)
     return depthwise_loops.tap_sums(as_rows(x), repeated, as_rows(out), images, (at[0], at[1], at[2] * depth), steps)
 
@@ -179,11 +179,10 @@ def as_rows(images: np.ndarray) -> np.ndarray:
     return images.reshape(*images.shape[:2], -1)
 
 
-def _inputs(rows: Axis, cols: Axis, piece: Piece) -> tuple[int, int, int, int]:
-    """Row and column of the first input that a piece sees, and the steps from one output's to the next one's."""
+def _first_input(rows: Axis, cols: Axis, piece: Piece) -> tuple[int, int]:
+    """Row and column of the first input that a piece sees."""
     top = piece.top * rows.stride - rows.before + piece.rows.low * rows.dilation
-    left = piece.cols.first * cols.stride - cols.before + piece.cols.low * cols.dilation
-    return top, left, rows.stride, cols.stride
+    return top, piece.cols.first * cols.stride - cols.before + piece.cols.low * cols.dilation
 
 
 def _sum_taps(x: np.ndarray, w: np.ndarray, rows: Axis, cols: Axis, piece: Piece, out: np.ndarray) -> None:
@@ -276,9 +275,9 @@ def _products_by_loop(x: np.ndarray, dy: np.ndarray, rows: Axis, cols: Axis, pie
     by_pixel = cols.stride > 1 or n_cols == 1 or depth >= LONG_CHANNELS
     pixels = 1 if by_pixel else pixels_a_line(width, depth, LINE_ELEMENTS)
     totals = np.zeros((n_rows, n_cols, pixels * depth), np.float32)
-    first_row, first_col, row_step, col_step = _inputs(rows, cols, piece)
-    images = (piece.last - piece.first, piece.bottom - piece.top, width // pixels, piece.first, first_col * depth)
-    steps = (first_row, row_step, col_step * pixels * depth, rows.dilation, cols.dilation * depth)
+    top, left = _first_input(rows, cols, piece)
+    images = (piece.last - piece.first, piece.bottom - piece.top, width // pixels, piece.first, left * depth)
+    steps = (top, rows.stride, cols.stride * pixels * depth, rows.dilation, cols.dilation * depth)
     at = (piece.top, piece.cols.first * depth)
     if not depthwise_loops.tap_products(as_rows(x), as_rows(dy), totals, images, at, steps):
         return None

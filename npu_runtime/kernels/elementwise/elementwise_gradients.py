@@ -120,9 +120,8 @@ def relu_grad(out: np.ndarray, gradients: np.ndarray, features: np.ndarray) -> N
 
 def _relu_gradient_by_loop(*arrays: np.ndarray) -> bool:
     """The same by a compiled loop; False where there is none."""
-    if not (elementwise_loops.relu_gradient.is_ready and all(x.dtype == np.float32 and x.flags.carray for x in arrays)):
-        return False
-    return elementwise_loops.relu_gradient(*[x.reshape(-1) for x in arrays])
+    loop = elementwise_loops.relu_gradient
+    return loop.takes(*arrays) and loop(*[x.reshape(-1) for x in arrays])
 
 
 @elementwise("Relu6Grad", flops=2, dtypes=dt.NUMBERS, shape=_same_shape, inplace=BOTH, fit=_equal)

@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from npu_formats.environment import TF2NPU_NATIVE
 from npu_runtime.exit_handlers import at_process_end
 from npu_runtime.log import tell_once
@@ -59,6 +61,10 @@ class Loop:
     def is_ready(self) -> bool:
         """Whether a call with fitting arguments would run."""
         return self.code is not None or self._asked() is not None
+
+    def takes(self, *arrays: np.ndarray) -> bool:
+        """Whether it is ready, and arrays of fp32 are laid out as numba's signatures want them: contiguous, aligned, writable."""
+        return self.is_ready and all(array.dtype == np.float32 and array.flags.carray for array in arrays)
 
     def _asked(self) -> Callable[..., None] | None:
         """Asks for the code on the first call."""

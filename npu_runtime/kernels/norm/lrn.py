@@ -107,7 +107,7 @@ def _squares_around(x: np.ndarray, radius: int) -> np.ndarray:
 
 def _by_loop(x: np.ndarray, y: np.ndarray, radius: int, bias: float, alpha: float, beta: float) -> bool:
     """LRN of a block by a compiled loop, with the same bits; False where there is none."""
-    if beta not in ROOTS or not channel_loops.normalize.is_ready:
+    if beta not in ROOTS or x.shape[1] > MOST_BY_PRODUCT or not channel_loops.normalize.is_ready:
         return False
     sums = _squares_around(x, radius)
     numbers = np.float32(alpha), np.float32(bias), ROOTS[beta]
@@ -119,7 +119,7 @@ def _gradient_by_loops(
 ) -> bool:  # fmt: skip
     """LRNGrad of a block by compiled loops, with the same bits; False where there are none."""
     loops = (channel_loops.begin_gradient, channel_loops.end_gradient)
-    if beta not in ROOTS or not all(loop.is_ready for loop in loops):
+    if beta not in ROOTS or x.shape[1] > MOST_BY_PRODUCT or not all(loop.is_ready for loop in loops):
         return False
     sums, direct = _squares_around(x, radius), scratch("lrn power", x.shape)
     numbers = np.float32(alpha), np.float32(bias), ROOTS[beta]

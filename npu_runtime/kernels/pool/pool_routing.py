@@ -36,7 +36,7 @@ NO_TAP = -1
 LEAST_POSITIVE = float(np.finfo(np.float32).tiny)
 BAND_ELEMENTS = 1 << 19
 """Inputs that one step works on. Of fewer, Python's share is too large; more do not stay in the cache."""
-PAIRED_ELEMENTS = 1 << 17
+LOOP_ELEMENTS = 1 << 17
 """Inputs that a compiled loop takes on one thread: it needs some 100 us for them, twice as long as waking another one takes."""
 
 ROUTED_ELEMENTS = 1 << 17
@@ -158,15 +158,18 @@ def _route_pairs(
 
     False as well where a loop has met numbers that only the exact way settles.
     """
-    loop = pool_loops.gradient if passed is None else pool_loops.relu_gradient
-    arrays = [x, y, dy, dx] if passed is None else [x, y, dy, dx, passed]
-    left_over = [2 * axis.out < axis.extent for axis in (rows, cols)]
-    if not (are_pairs(rows, cols) and loop.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in arrays)):
+    arrays = (x, y, dy, dx, dy if passed is None else passed)
+    if not (are_pairs(rows, cols) and pool_loops.gradient.takes(*arrays)):
         return False
+    given = (*arrays, passed is not None, *(2 * axis.out < axis.extent for axis in (rows, cols)))
     n_odd = np.zeros(len(x), np.int64)
-    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
-    parallel_ranges(len(x), lambda start, stop: loop(*arrays, *left_over, start, stop, n_odd), grain)
+    parallel_ranges(len(x), lambda start, stop: pool_loops.gradient(*given, start, stop, n_odd), images_at_once(x))
     return not n_odd.any()
+
+
+def images_at_once(x: np.ndarray) -> int:
+    """The images that a compiled loop takes on one thread."""
+    return max(1, LOOP_ELEMENTS * len(x) // max(1, x.size))
 
 
 def _route_by_loop(
@@ -178,8 +181,7 @@ def _route_by_loop(
     """
     kept = dy if passed is None else passed
     loops = (window_loops.route_to_rows, window_loops.route_to_columns)
-    arrays = (x, dy, dx, kept)
-    if not (all(loop.is_ready for loop in loops) and all(a.dtype == np.float32 and a.flags.carray for a in arrays)):
+    if not all(loop.takes(x, dy, dx, kept) for loop in loops):
         return False
     n_odd = np.zeros(len(x), np.int64)
     row, col = ((axis.kernel, axis.stride, axis.before) for axis in (rows, cols))
@@ -193,7 +195,7 @@ def _route_by_loop(
             loops[0](x, dy, kept, passed is not None, row, col, _writes_first(rows), lines, spread, first, last, n_odd)
             loops[1](x, dx, col, _writes_first(cols), lines, spread, first, last)
 
-    parallel_ranges(len(x), work, max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size)))
+    parallel_ranges(len(x), work, images_at_once(x))
     return not n_odd.any()
 
 

@@ -18,7 +18,7 @@ from npu_runtime.graph.spec import Shape, Spec
 from npu_runtime.kernels.base import kernel
 from npu_runtime.kernels.half_storage import compute_dtype
 from npu_runtime.kernels.native import pool_loops, window_loops
-from npu_runtime.kernels.pool.pool_routing import PAIRED_ELEMENTS, are_pairs
+from npu_runtime.kernels.pool.pool_routing import are_pairs, images_at_once
 from npu_runtime.kernels.shapes import constant_ints
 from npu_runtime.kernels.threads.blocked_reduction import fold
 from npu_runtime.kernels.threads.parallel import parallel_ranges, scratch
@@ -187,25 +187,25 @@ def _run(x: np.ndarray, layout: Layout, extents: tuple[int, int], out: np.ndarra
 
 def _largest_of_pairs(x: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> bool:
     """The largest of windows of two by two side by side, by a compiled loop with the same bits; False where it does not serve."""
-    if not (
-        are_pairs(rows, cols) and pool_loops.largest.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, out))
-    ):
+    if not (are_pairs(rows, cols) and pool_loops.largest.takes(x, out)):
         return False
-    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
-    parallel_ranges(len(x), lambda start, stop: pool_loops.largest(x, out, start, stop, np.float32(1)), grain)
+    parallel_ranges(len(x), lambda start, stop: pool_loops.largest(x, out, start, stop, np.float32(1)), images_at_once(x))
     return True
 
 
 def _largest_of_windows(x: np.ndarray, rows: Axis, cols: Axis, out: np.ndarray) -> bool:
     """The largest of each window of images that are not cut, by a compiled loop with the same bits; False elsewhere."""
-    if not (window_loops.largest.is_ready and all(a.dtype == np.float32 and a.flags.carray for a in (x, out))):
+    if not window_loops.largest.takes(x, out):
         return False
     if any(last - first < rows.out for _, first, last in blocks(len(x), rows, x.shape[2] * x.shape[3])):
         return False
     axes = [(axis.kernel, axis.stride, axis.before) for axis in (rows, cols)]
     given = [*axes, _order_of_taps(rows), _order_of_taps(cols)]
-    grain = max(1, PAIRED_ELEMENTS * len(x) // max(1, x.size))
-    parallel_ranges(len(x), lambda start, stop: window_loops.largest(x, out, *given, start, stop, np.float32(1)), grain)
+
+    def work(start: int, stop: int) -> None:
+        window_loops.largest(x, out, *given, start, stop, np.float32(1))
+
+    parallel_ranges(len(x), work, images_at_once(x))
     return True
 
 
